@@ -170,7 +170,7 @@ class Nobody:
         line |= {name: dict.fromkeys(("recordings", "events"), 0) for name in ("bytes", "sha256")}
         for table in ("recordings", "events"):
             Path(task["folder"], f"{table}-{task['shard']}.parquet").touch()
-        self._answers.append(TaskAnswer(number, done=line))
+        self._answers.append(TaskAnswer(number, result=line))
 
     def wait(self, timeout_s: float) -> list[TaskAnswer]:
         found, self._answers = self._answers, []

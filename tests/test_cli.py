@@ -449,7 +449,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "generated", "--out", "o"], "Did you mean generated:COUNT"),
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
-        (["record", "nosuch"], "there is no module nosuch to import"),
+        (["record", "nosuch"], "found no module nosuch to import"),
         (["record", "foo:bar"], "no source is called 'foo'"),
         (["record", "cruxeval"], "--out FOLDER"),
         (["record", "broken.py"], "broken.py:1:7"),
@@ -582,7 +582,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "runs: recorded are 3 programs in 1 shards" in shown.stdout
     assert "1 raised, 2 returned" in shown.stdout
-    assert "the same command goes on from there" in shown.stdout
+    assert "rerun the command to record the remaining programs" in shown.stdout
     # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.
     code = (
         "import os, sys\n"
@@ -605,7 +605,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     shown = deskcheck("runs", "status", "killed", cwd=folder)
     assert "recorded are 0 programs in 0 shards" in shown.stdout
     assert "1 more are finished" in shown.stdout
-    assert "nobody writes here" in shown.stdout
+    assert "no process is writing here" in shown.stdout
     told = json.loads(deskcheck("runs", "status", "killed", "--json", cwd=folder).stdout)
     assert (told["inside"], told["driver"], told["planned"]) == (1, None, None)
     refused = deskcheck("runs", "status", "runs", "--verify", cwd=folder)
@@ -798,9 +798,9 @@ def test_a_job_in_shards(folder: Path) -> None:
     for arguments, said in (
         ("record mine.jsonl --shards 2", "need a folder: add --out"),
         ("record pytest:. --shards 2 --out x", "not for notebooks and pytest"),
-        ("record mine.jsonl --on local --ray-address a:1 --out x", "goes with --on ray"),
+        ("record mine.jsonl --on local --ray-address a:1 --out x", "needs --on ray"),
         ("record mine.jsonl --out runs", "holds the shards of a job"),
-        ("runs status .", "no job was begun here"),
+        ("runs status .", "no job was started here"),
     ):
         refused = run(arguments, folder)
         assert refused.returncode == 2

@@ -338,7 +338,7 @@ def test_in_shards_of_any_size(questions: Path, tmp_path: Path) -> None:
     assert (again, marks_again, lost.read_bytes()) == (rows, scores, before)
 
     more = write(tmp_path / "b.jsonl", given[:1])
-    with pytest.raises(InputError, match=r"holds 1 shards that this plan does not have.*--replace"):
+    with pytest.raises(InputError, match=r"has 1 shards that are not in this plan.*--replace"):
         scored(questions, [path, more], tmp_path / "one", size=1000, samples=True)
     longer, _, _ = scored(questions, [path, more], tmp_path / "one", size=1000, replace=True, samples=True)
     assert (longer[:-1], longer[-1]["attempt"]) == (rows, 3)

@@ -67,7 +67,7 @@ def run(
     assert {name: found[name] for name in expected} == expected
     ended = {r.id: r.outcome for r in Recordings(with_them) if r.id not in expected}
     assert len(ended) == count // every
-    named = failures(with_them, most=count)
+    named = failures(with_them, limit=count)
     told = {name for programs in named.values() for name in programs}
     kinds = Counter((name.partition("-")[0], end.value) for name, end in ended.items())
     for name, outcome in ended.items():

@@ -197,20 +197,20 @@ def test_it_is_killed(small: Path, folder: Path) -> None:
 
 def test_what_cannot_be_put_together_is_refused(folder: Path, tmp_path: Path) -> None:
     """No job, one that is not whole, one that runs; and of a folder that was put together, another plan."""
-    with pytest.raises(RecordingError, match="no job was begun here"):
+    with pytest.raises(RecordingError, match="no job was started here"):
         compact(tmp_path / "nothing")
     with pytest.raises(InputError, match="must be at least one"):
         compact(folder, size=0)
     lines = (folder / "manifest.jsonl").read_text().splitlines(keepends=True)
     (folder / "manifest.jsonl").write_text("".join(lines[1:]))
-    with pytest.raises(InputError, match="not whole"):
+    with pytest.raises(InputError, match="not complete"):
         compact(folder)
     assert record_job(sums(COUNT), folder, runner=LocalPool(1), settings=OPEN, size=3).recorded == 0
     compact(folder, size=10)
     names = sorted(path.name for path in folder.iterdir())
     other = [replacing(p, arguments="(9,)") if p.id == "sum5" else p for p in sums(COUNT)]
     for replace in (False, True):
-        with pytest.raises(InputError, match=r"put together .*Choose another folder"):
+        with pytest.raises(InputError, match=r"joined .*Choose another folder"):
             record_job(other, folder, runner=LocalPool(1), settings=OPEN, size=3, replace=replace)
     assert sorted(path.name for path in folder.iterdir()) == names
 

@@ -136,7 +136,7 @@ def test_what_was_changed_and_is_of_no_plan_is_not_deleted(tmp_path: Path, undis
     for path in folder.glob("recordings-*"):
         path.write_bytes(b"changed")
     before = {path.name for path in folder.iterdir()}
-    with pytest.raises(InputError, match="shards that this plan does not have"):
+    with pytest.raises(InputError, match="shards that are not in this plan"):
         job(sums(12, 100), folder)
     assert {path.name for path in folder.iterdir()} == before
 
@@ -153,7 +153,7 @@ def test_again_does_nothing_and_one_change_redoes_one_shard(tmp_path: Path) -> N
     assert {path.name for path in folder.iterdir()} == names
 
     changed_one = [replacing(p, arguments="(7,)") if p.id == "sum30" else p for p in sums(60)]
-    with pytest.raises(InputError, match=r"holds 1 shards that this plan does not have.*--replace"):
+    with pytest.raises(InputError, match=r"has 1 shards that are not in this plan.*--replace"):
         job(changed_one, folder)
     assert {path.name for path in folder.iterdir()} == names
     redone = job(changed_one, folder, replace=True)
@@ -162,7 +162,7 @@ def test_again_does_nothing_and_one_change_redoes_one_shard(tmp_path: Path) -> N
     assert Recordings(folder)["sum30"].run_result.result == str(30 + sum(range(7)))
     job(changed_one, tmp_path / "anew")
     assert digests(folder) == digests(tmp_path / "anew")
-    with pytest.raises(InputError, match="shards that this plan does not have"):
+    with pytest.raises(InputError, match="shards that are not in this plan"):
         job(sums(60), folder, replacing(OPEN, limits=Limits(cpu_s=6, wall_s=100)))
 
 
@@ -314,7 +314,7 @@ def test_one_folder_one_way(tmp_path: Path, undisturbed: Path) -> None:
 def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
     """Two programs of one id, no program, what is not JSON: refused before anything runs, and nothing is left."""
     twins = [*sums(30), *sums(1, 7)]
-    with pytest.raises(InputError, match="there are two with the id 'sum7'"):
+    with pytest.raises(InputError, match="two items have the id 'sum7'"):
         job(twins, tmp_path / "runs")
     with pytest.raises(InputError, match="no program"):
         job([], tmp_path / "runs")
@@ -322,7 +322,7 @@ def test_what_cannot_be_recorded_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'odd': cannot be saved as JSON"):
         job([odd], tmp_path / "runs")
     assert list((tmp_path / "runs").iterdir()) == []
-    with pytest.raises(RecordingError, match="no job was begun here"):
+    with pytest.raises(RecordingError, match="no job was started here"):
         status(tmp_path / "runs")
 
 

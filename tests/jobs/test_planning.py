@@ -128,7 +128,7 @@ def test_other_programs_are_refused_and_nothing_is_mixed(cut_short: Path, tmp_pa
     before the refusal; `--replace` takes it, and the same programs are still welcome after that refusal."""
     changed = [replacing(p, arguments="(9,)") if p.id == "sum2" else p for p in sums(60)]
     names = {path.name for path in cut_short.glob("*.parquet")}
-    with pytest.raises(InputError, match="that this plan does not have"):
+    with pytest.raises(InputError, match="that are not in this plan"):
         job(changed, cut_short)
     assert {path.name for path in cut_short.glob("*.parquet")} == names
     assert {path.stem.partition("-")[2] for path in cut_short.glob("recordings-*.parquet")} <= {
@@ -148,7 +148,7 @@ def test_a_program_at_the_end_does_not_hold_up_what_is_the_same(tmp_path: Path) 
     """To a job that is whole programs are added: its own shards stay but for the last, which has to be replaced."""
     folder = tmp_path / "runs"
     job(sums(40), folder)
-    with pytest.raises(InputError, match="holds 1 shards that this plan does not have"):
+    with pytest.raises(InputError, match="has 1 shards that are not in this plan"):
         job(sums(60), folder)
     summary = job(sums(60), folder, replace=True)
     assert summary.skipped > 0
@@ -166,7 +166,7 @@ def test_twins_that_are_found_late(tmp_path: Path) -> None:
         yield from slow_after(35, 36, folder)
         yield from sums(1, 3)
 
-    with pytest.raises(InputError, match="there are two with the id 'sum3'"):
+    with pytest.raises(InputError, match="two items have the id 'sum3'"):
         job(programs(), folder)
     assert shards_there(folder) > 0
     assert not status(folder).whole

@@ -233,9 +233,13 @@ def test_multipl_e(tmp_path: Path) -> None:
     ("name", "row", "said"),
     [
         ("bigcodebench", BIG | {"test": "x = 1"}, "the tests have no class with a method"),
-        ("bigcodebench", BIG | {"test": "class T(: pass"}, "holds no Python where BigCodeBench has some"),
+        ("bigcodebench", BIG | {"test": "class T(: pass"}, "has no valid Python where BigCodeBench has it"),
         ("classeval", {"task_id": "ClassEval_4"}, "the row lacks 'skeleton'"),
-        ("naturalcodebench", NATURAL | {"reference_solution": "x = 1"}, "'testcases' uses nothing that"),
+        (
+            "naturalcodebench",
+            NATURAL | {"reference_solution": "x = 1"},
+            "'testcases' does not use any name that",
+        ),
         ("humaneval_plus", PLUS | {"atol": None}, "'atol' must be a number"),
         ("humaneval_plus", PLUS | {"base_input": [1]}, "must be lists of lists of arguments"),
         ("mbpp_plus", PLUS | {"task_id": "x"}, "which has no number at its end"),

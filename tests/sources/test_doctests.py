@@ -429,7 +429,7 @@ def test_a_named_file_must_be_usable(folder: Path) -> None:
 
 def test_a_folder_without_python_is_refused(tmp_path: Path) -> None:
     """There is nothing to record in it."""
-    with pytest.raises(InputError, match=r"holds no \.py files"):
+    with pytest.raises(InputError, match=r"has no \.py files"):
         programs(str(tmp_path))
 
 

@@ -228,10 +228,10 @@ def test_it_is_whole_or_absent(folders: list[Path], tmp_path: Path) -> None:
     assert other.recorded == 1
     with pytest.raises(InputError, match="two recordings that differ have the id 'first'"):
         deduplicate([folders[0], tmp_path / "c"], tmp_path / "out")
-    with pytest.raises(InputError, match="above 0, at most 1"):
+    with pytest.raises(InputError, match="above 0 and up to 1"):
         deduplicate(folders, tmp_path / "out", near=0)
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         deduplicate(folders, tmp_path / "c")
 
 

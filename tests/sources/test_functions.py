@@ -109,7 +109,7 @@ def test_a_bad_row_is_named_when_it_is_reached(rows: Path, row: dict[str, Any] |
 def test_an_empty_file_is_refused(rows: Path, content: bytes) -> None:
     """Nothing to record is not success."""
     rows.write_bytes(content)
-    with pytest.raises(InputError, match=r"functions\.jsonl: holds no rows\. A row is"):
+    with pytest.raises(InputError, match=r"functions\.jsonl: has no rows\. A row is"):
         list(programs(str(rows)))
 
 

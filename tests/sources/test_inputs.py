@@ -51,40 +51,44 @@ def test_every_line_is_reached(sandbox: Sandbox) -> None:
     """Type hints suffice for a function of branches: all its lines run, its exception is among the endings."""
     search = find_inputs(call(CLASSIFY, "classify"), sandbox=sandbox, budget=60)
     assert search.lines_run == search.lines == 9
-    assert {found.outcome for found in search.found} == {Outcome.RETURNED, Outcome.RAISED}
-    assert len({found.arguments for found in search.found}) == len(search.found) <= 10
+    assert {found.outcome for found in search.inputs} == {Outcome.RETURNED, Outcome.RAISED}
+    assert len({found.arguments for found in search.inputs}) == len(search.inputs) <= 10
     assert search.tried <= 60
 
 
 def test_each_kept_input_is_for_something(sandbox: Sandbox) -> None:
     """What is kept for lines or branches runs, alone, something that those kept before it together do not."""
-    search = find_inputs(call(CLASSIFY, "classify"), sandbox=sandbox, each=50)
-    assert search.found[0].new[:2] == ("lines", "branches")
-    assert {"ending", "result"} & {name for found in search.found for name in found.new}
-    results = [found for found in search.found if found.new == ("result",)]
-    assert search.found[-len(results) :] == tuple(results) or not results
+    search = find_inputs(call(CLASSIFY, "classify"), sandbox=sandbox, per_function=50)
+    assert search.inputs[0].new[:2] == ("lines", "branches")
+    assert {"ending", "result"} & {name for found in search.inputs for name in found.new}
+    results = [found for found in search.inputs if found.new == ("result",)]
+    assert search.inputs[-len(results) :] == tuple(results) or not results
 
 
 def test_types_are_found_out(sandbox: Sandbox) -> None:
     """Without hints, inputs of the wrong type are tried and dropped."""
     search = find_inputs(call(PARSE, "parse"), sandbox=sandbox, budget=80)
-    assert search.found
-    assert all(isinstance(ast.literal_eval(found.arguments), str) for found in search.found)
+    assert search.inputs
+    assert all(isinstance(ast.literal_eval(found.arguments), str) for found in search.inputs)
 
 
 def test_known_inputs_come_first_and_are_changed(sandbox: Sandbox) -> None:
     """A known input leads to others near it."""
-    search = find_inputs(call(PARSE, "parse"), ["('a=1,b')"], sandbox=sandbox, ways=("known",), each=50)
-    assert search.found[0].arguments == "('a=1,b')"
+    search = find_inputs(
+        call(PARSE, "parse"), ["('a=1,b')"], sandbox=sandbox, ways=("known",), per_function=50
+    )
+    assert search.inputs[0].arguments == "('a=1,b')"
     assert search.lines_run == search.lines
-    assert len(search.found) > 5
-    assert {found.by for found in search.found} == {"known"}
+    assert len(search.inputs) > 5
+    assert {found.way for found in search.inputs} == {"known"}
 
 
 def test_the_same_seed_finds_the_same(sandbox: Sandbox) -> None:
     """The search is decided by its random numbers."""
     found = [
-        find_inputs(call(CLASSIFY, "classify"), sandbox=sandbox, budget=20, numbers=random.Random(seed)).found
+        find_inputs(
+            call(CLASSIFY, "classify"), sandbox=sandbox, budget=20, numbers=random.Random(seed)
+        ).inputs
         for seed in ("1", "1", "2")
     ]
     assert found[0] == found[1] != found[2]
@@ -93,7 +97,7 @@ def test_the_same_seed_finds_the_same(sandbox: Sandbox) -> None:
 def test_a_function_that_does_not_end_is_given_up(sandbox: Sandbox) -> None:
     """Three inputs that a limit stopped are enough."""
     search = find_inputs(call("def f(n: int):\n    while True:\n        pass\n", "f"), sandbox=sandbox)
-    assert (search.found, search.tried, search.stopped) == ((), 3, 3)
+    assert (search.inputs, search.tried, search.stopped) == ((), 3, 3)
 
 
 def test_a_model_may_propose(sandbox: Sandbox) -> None:
@@ -105,7 +109,7 @@ def test_a_model_may_propose(sandbox: Sandbox) -> None:
         return "Sure!\n1. `classify(7777, limit=(9000))` # odd\n- classify(0,\nclassify)(\n```\nclassify(-5)\n```"
 
     search = find_inputs(call(CLASSIFY, "classify"), sandbox=sandbox, ways=(), propose=answer)
-    assert [(found.arguments, found.by) for found in search.found] == [
+    assert [(found.arguments, found.way) for found in search.inputs] == [
         ("(7777, limit=(9000))", "model"),
         ("(-5)", "model"),
     ]

@@ -288,9 +288,9 @@ def test_a_field_that_is_missing_or_of_another_type(tmp_path: Path, name: str) -
 @pytest.mark.parametrize(
     ("name", "row", "message"),
     [
-        ("livecodebench", {"input": "other(1)"}, r"1: 'input': is no call of pairs: other\(1\)"),
-        ("livecodebench", {"input": "pairs(1"}, "1: 'input': is no call of pairs: .*never closed"),
-        ("livecodebench", {"input": "pairs"}, "1: 'input': is no call of pairs"),
+        ("livecodebench", {"input": "other(1)"}, r"1: 'input': is not a call of pairs: other\(1\)"),
+        ("livecodebench", {"input": "pairs(1"}, "1: 'input': is not a call of pairs: .*never closed"),
+        ("livecodebench", {"input": "pairs"}, "1: 'input': is not a call of pairs"),
         ("livecodebench", {"code": "def pairs(:"}, "1: 'code': is not Python"),
         ("cruxeval_x", {"code": "class Problem {}"}, r"1: 'code' has no 'def check.*only py.jsonl is read"),
         (
@@ -313,7 +313,7 @@ def test_a_field_that_is_missing_or_of_another_type(tmp_path: Path, name: str) -
         (
             "coconut",
             {"ExecutedLines": "[1, '(']"},
-            r"row 1: 'ExecutedLines' is no list of line numbers: \[1, '\('",
+            r"row 1: 'ExecutedLines' is not a list of line numbers: \[1, '\('",
         ),
         ("surge", {"custom_categoey": 4}, "row 1: 'custom_category' is 4: of SURGE only"),
         ("surge", {"custom_categoey": "1"}, "row 1: 'custom_category' is '1', not a whole number"),
@@ -346,7 +346,7 @@ def _spoilt(change: Callable[[list[dict[str, Any]], list[dict[str, Any]]], objec
             lambda d, t: t[0]["tasks"][0].update(input_idx=9),
             r"tasks.jsonl:1: 'input_idx' is 9, and .* has 3 inputs",
         ),
-        (lambda d, t: d[0].update(inputs=["(9, 2)"] * 2), r"data.jsonl:1: 'inputs\[1\]': is no tuple"),
+        (lambda d, t: d[0].update(inputs=["(9, 2)"] * 2), r"data.jsonl:1: 'inputs\[1\]': is not a tuple"),
         (lambda d, t: d[0].update(outputs=[1, 2]), r"data.jsonl:1: 'outputs\[1\]' is a whole number"),
         (lambda d, t: d[1].update(test="class A: pass"), r"data.jsonl:2: 'test' has 0 classes BagTest"),
         (
@@ -367,7 +367,7 @@ def test_reval_is_two_files(tmp_path: Path) -> None:
     """Without the tasks nothing is asked."""
     path = write_reval(tmp_path)
     (tmp_path / "DREval_tasks.jsonl").unlink()
-    with pytest.raises(InputError, match=r"DREval_tasks.jsonl is not beside it"):
+    with pytest.raises(InputError, match=r"DREval_tasks.jsonl, .* is not beside it"):
         list(programs(f"reval:{path}"))
 
 
@@ -377,7 +377,7 @@ def test_reval_is_two_files(tmp_path: Path) -> None:
         ("a,a\n1,2\n", "two columns have one name"),
         ("a,b\n1,2\n1\n", r"row 2: has 1 cells, and the first line 2"),
         ('a,b\n1,"2', r"line 2: not CSV"),
-        ("", "holds no rows"),
+        ("", "has no rows"),
     ],
 )
 def test_csv_that_is_none(tmp_path: Path, text: str, message: str) -> None:

@@ -178,17 +178,17 @@ def test_a_foreign_file_is_refused(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("a.jsonl", b"", "holds no rows. A row of CRUXEval has id, code, input, output."),
+        ("a.jsonl", b"", "has no rows. A row of CRUXEval has id, code, input, output."),
         ("a.json", b"", "not JSON at column 1: Expecting value."),
-        ("a.json", b"[]", "holds no rows."),
+        ("a.json", b"[]", "has no rows."),
         ("a.json", b'{"id": 1}', "a .json file holds a list of rows, this is an object."),
         ("a.json", b'[\n{"id": 1},\n', "not JSON at line 3, column 1"),
         ("a.jsonl", b'{"id": "sample_0", "co', ":1: is not JSON at column 20"),
         ("a.jsonl", b"version https://git-lfs.github.com/spec/v1\n", ":1: is not JSON at column 1"),
-        ("a.jsonl.gz", b"not gzip", "not whole gzip data"),
-        ("a.jsonl.gz", gzip.compress(b'{"id": 1}', mtime=0)[:-9], "not whole gzip data"),
-        ("a.parquet", b"PAR1 not parquet", "not whole Parquet"),
-        ("a.parquet", b"", "not whole Parquet"),
+        ("a.jsonl.gz", b"not gzip", "incomplete gzip data"),
+        ("a.jsonl.gz", gzip.compress(b'{"id": 1}', mtime=0)[:-9], "incomplete gzip data"),
+        ("a.parquet", b"PAR1 not parquet", "incomplete Parquet"),
+        ("a.parquet", b"", "incomplete Parquet"),
         ("a.jsonl", b"[" * 100_000, "is nested too deeply"),
         ("a.jsonl", b"null\n", "a row is a JSON object, this is null."),
     ],
@@ -226,7 +226,7 @@ def test_no_damage_escapes_as_another_error(tmp_path: Path, suffix: str) -> None
 @pytest.mark.parametrize("path", ["", "absent.jsonl", ".", "test_published.txt"])
 def test_a_file_that_is_not_there_is_refused(path: str) -> None:
     """At once, before anything is recorded, with both ways to name the set."""
-    with pytest.raises(InputError, match=r"write cruxeval:PATH .* or cruxeval alone to fetch the set"):
+    with pytest.raises(InputError, match=r"write cruxeval:PATH .* or only cruxeval to fetch the set"):
         programs(f"cruxeval:{path}")
 
 

@@ -92,7 +92,7 @@ def test_calls_of_a_method_make_its_object_first() -> None:
         TEXT,
         "Inherited.grow",
         without_object(node),
-        known=(),
+        known_inputs=(),
         ways=("hints",),
         numbers=random.Random(0),
         propose=None,

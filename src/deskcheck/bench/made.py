@@ -134,7 +134,7 @@ def make_inputs(
             settings = RecordSettings(
                 sandbox=Confinement.STRICT, python=python, trace_limits=making.trace_limits, limits=LIMITS
             )
-            effort = Effort(each=making.per_function, budget=_TRIED)
+            effort = Effort(per_function=making.per_function, budget=_TRIED)
             programs = _programs(group, keys, effort, making.seed, clock, python, workers, noted)
             batch = record_programs(
                 programs,
@@ -211,8 +211,8 @@ def _programs(
     workers: int,
     noted: Callable[[Tried, str], None],
 ) -> Iterator[Program]:
-    """The calls to record, until the time is up."""
-    modules = {file.shown: file.first.module or "" for file in files}
+    """The calls that are worth a recording, while there is time."""
+    modules = {file.display_path: file.first.module or "" for file in files}
     environment = None if python is None else of_interpreter(python)
     with Sandbox(Confinement.STRICT, workers=workers, limits=LIMITS, environment=environment) as sandbox:
         search = EachFunction(
@@ -220,7 +220,7 @@ def _programs(
             effort,
             seed,
             methods=True,
-            wanted=lambda file, name: f"{file.first.module}:{name}" in keys,
+            accepts=lambda file, name: f"{file.first.module}:{name}" in keys,
             cpu_s=clock.share_s,
             spent_s=clock.add,
         )

@@ -1,12 +1,13 @@
 """Many items of work in shards: on this machine or on a Ray cluster, by one plan and one function.
 
-A job is a list of shards. A shard is named after all that decides it, so that one that is there need not be
-made again; `work.run_task` makes one, whoever calls it: a process of the pool on this machine (`pool`) or a
-task on a Ray cluster (`ray`). `job.run_job` gives out the work and decides what is tried again. What is done
-is a `Job`: `deskcheck.recorder.job` records programs; lessons are made by `deskcheck.teach.lessons.job`,
-notebooks checked by `deskcheck.notebook.check.job`.
+A job is a list of shards. A shard is named after everything that decides its content, so an existing shard is
+never made again. `work.run_task` makes a shard, in a process of the pool on this machine (`pool`) or in a
+task on a Ray cluster (`ray`). `job.run_job` submits the tasks and decides which are repeated. A `Job`
+describes the
+work: `deskcheck.recorder.job` records programs, `deskcheck.teach.lessons.job` makes lessons, and
+`deskcheck.notebook.check.job` checks notebooks.
 
-Not: programs one by one as they come, which `deskcheck.recorder.programs` records.
+Not covered: programs one by one as they come, which `deskcheck.recorder.programs` records.
 """
 
 from typing import TYPE_CHECKING

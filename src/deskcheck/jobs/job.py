@@ -19,23 +19,25 @@ from deskcheck.jobs.plan import SIZE, Job, Planning, Shard
 from deskcheck.words import counted, list_lines
 
 TRIES = 3
-"""Deaths or failures after which a shard is halved, and of a program alone after which it is given up."""
+"""Deaths or failures after which a shard is halved, or a single program is given up."""
 _POLL_S = 0.5
 _BEFORE_S = 1.0
 _SLICE_S = 0.05
-"""How long items are read before answers are looked for."""
+"""Seconds for reading items before the driver looks for answers."""
 _LOOKED_INTO = 64
 _OTHER = "told of something else than its shard"
 
 
 class TaskAnswer(NamedTuple):
-    """The result of a task (`done`), the error that ends the job (`refused`), or how its process ended or
-    failed (`death`)."""
+    """The answer to one task: its result, a refusal or a death."""
 
     number: int
-    done: Any = None
+    """The number that the task was submitted with."""
+    result: Any = None
     refused: DeskcheckError | None = None
+    """The error that ends the job."""
     death: str | None = None
+    """How the process of the task failed or ended."""
 
 
 class Runner(Protocol):
@@ -43,7 +45,7 @@ class Runner(Protocol):
 
     @property
     def room(self) -> int:
-        """Number of tasks that it accepts now."""
+        """Number of further tasks that can be submitted now."""
 
     def submit(self, number: int, task: dict[str, Any]) -> None:
         """Accept a task. Its answer has the same number."""
@@ -56,25 +58,29 @@ class Runner(Protocol):
 
 
 class Progress(NamedTuple):
-    """How far a job is. Rate (programs a second) and seconds left are None until something is finished."""
+    """The progress of a job."""
 
-    done: int
-    of: int
+    finished: int
+    total: int
+    """Number of programs that are planned so far."""
     by_outcome: Counter[str]
     rate: float | None
+    """Programs a second; None until one is finished."""
     left_s: float | None
+    """Seconds left; None until a program is finished and the plan is complete."""
     planning: bool = False
+    """Whether the plan is still being made."""
 
     def __str__(self) -> str:
         time_left = "" if self.left_s is None else f", {duration(self.left_s)} left"
         rate = "" if self.rate is None else f"{self.rate:.3g}/s{time_left}"
         failed = sum(self.by_outcome[kind] for kind in FAILURES)
-        planning = f"{self.of} planned " if self.planning else ""
+        planning = f"{self.total} planned " if self.planning else ""
         return planning + rate + (f", {failed} failed" if failed else "")
 
 
 def duration(seconds: float) -> str:
-    """As hours:minutes:seconds."""
+    """The seconds as hours:minutes:seconds."""
     minutes, seconds_left = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds_left:02}"
@@ -85,9 +91,9 @@ class JobSummary:
     """Counts of a job that ended."""
 
     recorded: int = 0
-    """Programs in shards that it made."""
+    """Programs in shards that this job made."""
     skipped: int = 0
-    """Programs in shards that existed."""
+    """Programs in shards that existed before."""
     totals: Totals = field(default_factory=Totals)
     """Sums over the whole folder."""
     changed: list[str] = field(default_factory=list)
@@ -113,9 +119,9 @@ class JobSummary:
     def notes(self) -> Iterator[str]:
         """Sentences about skipped, changed and repeated work, for every kind of job."""
         if self.skipped:
-            yield f"{self.skipped} were there already"
+            yield f"skipped {self.skipped} that existed already"
         if self.changed:
-            yield f"not as the manifest says, and made again: {', '.join(self.changed)}"
+            yield f"differ from the manifest, and were made again: {', '.join(self.changed)}"
         for how, count in self.tried_again.items():
             yield f"tried again: {count}, after a process {how}"
         yield from list_lines("our own failures", self.problems)
@@ -142,29 +148,29 @@ def run_job(
 ) -> JobSummary:
     """Make the missing shards of a job, of about `size` items each.
 
-    A task whose process dies or fails is repeated. After three times its shard is halved, and so on, until
-    the item that causes it is alone; the manifest names it. The same call resumes a job that was stopped.
+    A task whose process dies or fails is repeated. After the third time its shard is halved, and so on, until
+    one item is identified as the cause; the manifest names it. The same call resumes a job that was stopped.
     SIGTERM ends the job by SystemExit(143).
 
-    replace: delete shards that are not in the plan when the new ones are whole, instead of refusing them.
+    replace: delete shards that are not in the plan when the new ones are complete, instead of refusing them.
     progress: called a few times a second.
 
     Raises:
-        InputError: an item or the folder cannot be used; another Python on another machine.
-        RecordingError: another job has the folder, or the disk refuses.
+        InputError: an item or the folder cannot be used, or machines have different versions of Python.
+        RecordingError: another job uses the folder, or the disk refuses.
     """
-    place = JobFolder(folder)
+    job_folder = JobFolder(folder)
     began = time.monotonic()
     orderly = False
     lock = None
     planning: Planning | None = None
     try:
-        with place.doing("write here"):
-            place.folder.mkdir(parents=True, exist_ok=True)
-            lock = place.lock()
+        with job_folder.doing("write here"):
+            job_folder.folder.mkdir(parents=True, exist_ok=True)
+            lock = job_folder.lock()
         with terminable():
-            planning = Planning(job, place, size=size, replace=replace)
-            driver = _Driver(job, place, planning, runner)
+            planning = Planning(job, job_folder, size=size, replace=replace)
+            driver = _Driver(job, job_folder, planning, runner)
             driver.run(progress)
             driver.finish()
         orderly = True
@@ -199,14 +205,17 @@ def terminable() -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Work:
-    """A task, and how its processes ended so far. do: "make", "join" or "describe"."""
+    """A task for a shard, or for some of its items."""
 
     shard: Shard
     do: str
+    """``make``, ``join`` or ``describe``."""
     first: int = 0
     stop: int = 0
     blame: str | None = None
+    """Why the only item is given up; it is then recorded as a failure."""
     deaths: list[str] = field(default_factory=list)
+    """How the processes of this task ended so far."""
 
     @property
     def whole(self) -> bool:
@@ -214,12 +223,12 @@ class _Work:
 
 
 class _Driver:
-    def __init__(self, job: Job, place: JobFolder, planning: Planning, runner: Runner) -> None:
+    def __init__(self, job: Job, job_folder: JobFolder, planning: Planning, runner: Runner) -> None:
         self.job = job
-        self.place = place
+        self.job_folder = job_folder
         self.planning = planning
         self.runner = runner
-        self.common = {"work": job.work, "folder": str(place.folder.resolve())}
+        self.common = {"work": job.work, "folder": str(job_folder.folder.resolve())}
         self.lines: dict[str, Line] = {}
         self.summary = JobSummary(
             changed=sorted(name for names in planning.changed.values() for name in names)
@@ -228,48 +237,48 @@ class _Driver:
         """Tasks that come before new shards."""
         self.parts: dict[str, list[tuple[int, int]]] = {}
         """Finished parts of halved shards."""
-        self.left: dict[str, list[Path]] = {}
-        """By shard, unfinished work of an earlier job that is not resumed yet."""
-        self.given: dict[int, _Work] = {}
+        self.leftovers: dict[str, list[Path]] = {}
+        """Unfinished work of an earlier job that is not resumed yet, by shard."""
+        self.running: dict[int, _Work] = {}
         self.number = 0
         self.before = 0
         """Programs that were finished when this job began."""
-        self.shown = 0
+        self.highest_finished = 0
 
     def run(self, progress: Callable[[Progress], None]) -> None:
-        # What is planned in a moment is planned before anything runs: a mistake in it leaves nothing behind.
+        # A short plan is made before anything runs, so that a mistake in it leaves nothing behind.
         self.planning.go_on(_past(_BEFORE_S))
         begun, reported = time.monotonic(), 0.0
         self._begin()
-        while self._give_out() or self.given or not self.planning.whole:
+        while self._give_out() or self.running or not self.planning.is_whole:
             self._plan_on()
-            for answer in self.runner.wait(_POLL_S if self.planning.whole else 0):
-                self._take(self.given.pop(answer.number), answer)
-            if time.monotonic() - reported >= _POLL_S or (self.planning.whole and not self._left_to_do()):
+            for answer in self.runner.wait(_POLL_S if self.planning.is_whole else 0):
+                self._take(self.running.pop(answer.number), answer)
+            if time.monotonic() - reported >= _POLL_S or (self.planning.is_whole and not self._left_to_do()):
                 reported = time.monotonic()
                 progress(self._progress(reported - begun))
 
     def _plan_on(self) -> None:
-        """Plan for a moment, or until there is work for a runner that waits."""
-        if self.planning.whole:
+        """Plan for a moment, or until an idle runner has work."""
+        if self.planning.is_whole:
             return
         waits = self.runner.room > 0
         past = _past(_SLICE_S)
         self.planning.go_on(lambda: past() or (waits and self.planning.ready > 0))
 
     def _left_to_do(self) -> int:
-        return len(self.todo) + len(self.given) + self.planning.ready
+        return len(self.todo) + len(self.running) + self.planning.ready
 
     def _begin(self) -> None:
         """Find the unfinished work of an earlier job."""
-        if self.place.work.is_dir():
-            for path in self.place.work.iterdir():
-                self.left.setdefault(path.name.partition(".")[0], []).append(path)
-        # Lines of shards that are not in the plan do not count, and which are is not known yet.
-        self.before = finished_inside(self.place)
+        if self.job_folder.work.is_dir():
+            for path in self.job_folder.work.iterdir():
+                self.leftovers.setdefault(path.name.partition(".")[0], []).append(path)
+        # Shards that are not in the plan do not count, but the plan is not known yet.
+        self.before = finished_inside(self.job_folder)
 
     def _give_out(self) -> bool:
-        """Submit as many tasks as the runner accepts. Whether there are more."""
+        """Submit as many tasks as the runner accepts. Return whether more are waiting."""
         while self.runner.room > 0:
             if not self.todo:
                 if not self.planning.ready:
@@ -277,12 +286,12 @@ class _Driver:
                 self._know(self.planning.take())
             if self.todo:
                 self._give(self.todo.popleft())
-        return self._left_to_do() > len(self.given)
+        return self._left_to_do() > len(self.running)
 
     def _know(self, shard: Shard) -> None:
         """Add the task for a planned shard, if it needs one."""
-        if shard.name not in self.planning.there:
-            self._sweep(self.left.pop(shard.name, []), f"{shard.name}.0-{shard.programs}")
+        if shard.name not in self.planning.complete:
+            self._sweep(self.leftovers.pop(shard.name, []), f"{shard.name}.0-{shard.programs}")
             self.todo.append(_Work(shard, "make", 0, shard.programs))
             return
         self.summary.skipped += shard.programs
@@ -297,36 +306,36 @@ class _Driver:
 
     def _sweep(self, paths: list[Path], except_name: str = "") -> None:
         """Delete unfinished work of an earlier job that is not resumed."""
-        with self.place.doing("delete what an earlier job left"):
+        with self.job_folder.doing("delete the files of an earlier job"):
             for path in paths:
                 if path.name != except_name:
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def _done(self) -> int:
-        # Looking into shards in work is for a person who waits for the first: not with thousands of them.
-        inside = finished_inside(self.place) if len(self.given) <= _LOOKED_INTO else 0
+        # Unfinished shards are counted only if they are few: the count is for a person who waits.
+        inside = finished_inside(self.job_folder) if len(self.running) <= _LOOKED_INTO else 0
         return self.summary.totals.programs + inside
 
     def _progress(self, took: float) -> Progress:
-        # A shard that is being put in its place is counted nowhere for a moment.
-        finished = self.shown = max(self.shown, self._done())
-        of, planned = self.planning.programs, self.planning.whole
+        # For a moment, a shard that is moved into the folder is not counted at all.
+        finished = self.highest_finished = max(self.highest_finished, self._done())
+        total, planned = self.planning.programs, self.planning.is_whole
         rate = (finished - self.before) / took if finished > self.before else None
-        left_s = None if rate is None or not planned else (of - finished) / rate
-        return Progress(finished, of, self.summary.totals.by_outcome, rate, left_s, planning=not planned)
+        left_s = None if rate is None or not planned else (total - finished) / rate
+        return Progress(finished, total, self.summary.totals.by_outcome, rate, left_s, planning=not planned)
 
     def _give(self, work: _Work) -> None:
         task: dict[str, Any] = {**self.common, "do": work.do, "shard": work.shard.name}
         if work.do == "make":
-            # What an earlier try finished is kept, unless that may be what is wrong.
+            # Reuse the results of an earlier try, unless they may be the cause of the failures.
             fresh = len(work.deaths) >= TRIES - 1 and work.blame is None
             task |= {**self.job.task, "first": work.first, "stop": work.stop, "whole": work.whole}
             task |= {"fresh": fresh, "blame": work.blame}
         elif work.do == "join":
             task["parts"] = sorted(self.parts[work.shard.name])
         if self.number == 0:
-            self.job.begin(self.place)
-        self.given[self.number] = work
+            self.job.begin(self.job_folder)
+        self.running[self.number] = work
         self.runner.submit(self.number, task)
         self.number += 1
 
@@ -341,27 +350,27 @@ class _Driver:
             finished.append((work.first, work.stop))
             if sum(stop - first for first, stop in finished) == work.shard.programs:
                 self.todo.appendleft(_Work(work.shard, "join"))
-        elif not is_line(answer.done) or answer.done["shard"] != work.shard.name:
+        elif not is_line(answer.result) or answer.result["shard"] != work.shard.name:
             self.summary.tried_again[_OTHER] += 1
             self._again(work, _OTHER)
         else:
-            self._whole(work, answer.done)
+            self._whole(work, answer.result)
 
     def _again(self, work: _Work, death: str) -> None:
         work.deaths.append(death)
         count = work.stop - work.first
-        # Of a shard that was halved, once is enough to halve again: only an item alone is accused.
+        # A shard that was halved is halved again after one death: only single items get all tries.
         patient = work.whole or count <= 1
         if len(work.deaths) < TRIES and patient:
             self.todo.appendleft(work)
         elif work.do != "make" or work.blame is not None:
             raise DeskcheckError(
-                f"{self.place.folder}: shard {work.shard.name} cannot be finished: {death} ({TRIES} times). "
-                "What is whole is kept; the same command goes on from there."
+                f"{self.job_folder.folder}: shard {work.shard.name} cannot be finished: {death} "
+                f"({TRIES} times). Complete shards are kept. Rerun the command to resume."
             )
         elif count > 1:
-            scratch = self.place.scratch(work.shard.name, work.first, work.stop)
-            shutil.rmtree(scratch, ignore_errors=True)  # what cannot be deleted is when the job ends
+            scratch = self.job_folder.scratch(work.shard.name, work.first, work.stop)
+            shutil.rmtree(scratch, ignore_errors=True)  # if this fails, `finish` deletes it
             middle = work.first + count // 2
             self.todo.appendleft(_Work(work.shard, "make", middle, work.stop))
             self.todo.appendleft(_Work(work.shard, "make", work.first, middle))
@@ -374,39 +383,39 @@ class _Driver:
     def _whole(self, work: _Work, line: Line) -> None:
         if line["programs"] != work.shard.programs:
             raise DeskcheckError(
-                f"{self.place.folder}: shard {work.shard.name} holds {line['programs']} of "
-                f"{work.shard.programs} that are planned. Move its files away and start again."
+                f"{self.job_folder.folder}: shard {work.shard.name} has {line['programs']} of "
+                f"{work.shard.programs} planned programs. Move its files away and start again."
             )
-        add_line(self.place, line)
+        add_line(self.job_folder, line)
         self.lines[work.shard.name] = line
         self.summary.totals.add(line)
         if work.do != "describe":
             self.summary.recorded += work.shard.programs
-            self.place.plan(work.shard.name).unlink(missing_ok=True)
-        for part in self.parts.pop(work.shard.name, ()):  # not by the join, which may have to be tried again
-            shutil.rmtree(self.place.scratch(work.shard.name, *part), ignore_errors=True)
+            self.job_folder.plan(work.shard.name).unlink(missing_ok=True)
+        for part in self.parts.pop(work.shard.name, ()):  # not in the join, which may have to be repeated
+            shutil.rmtree(self.job_folder.scratch(work.shard.name, *part), ignore_errors=True)
 
     def finish(self) -> None:
-        """Write the final manifest, and delete what only the job needed."""
+        """Write the final manifest, and delete the files that only the job needed."""
         parts = self.planning.parts
         names = dict.fromkeys(parts.get(shard.name, shard.name) for shard in self.planning.shards)
         lines = [self.lines[name] for name in names]
-        write_manifest(self.place, lines)
-        self.job.finish(self.place, lines)
-        with self.place.doing("delete what the job needed"):
-            shutil.rmtree(self.place.hidden)
-            shards_by_table = self.place.files()
-            for table in self.job.tables:  # half of a shard that no plan has any more
+        write_manifest(self.job_folder, lines)
+        self.job.finish(self.job_folder, lines)
+        with self.job_folder.doing("delete the files that the job needed"):
+            shutil.rmtree(self.job_folder.hidden)
+            shards_by_table = self.job_folder.files()
+            for table in self.job.tables:  # half of a shard that is in no plan any more
                 for name in shards_by_table.get(table, set()) - self.lines.keys():
-                    self.place.file(table, name).unlink()
+                    self.job_folder.file(table, name).unlink()
 
 
 def _past(seconds: float) -> Callable[[], bool]:
-    """A function that says whether so many seconds have passed since this call."""
+    """A function that returns whether the seconds have passed since this call."""
     end = time.monotonic() + seconds
     return lambda: time.monotonic() > end
 
 
-def finished_inside(place: JobFolder) -> int:
-    """Programs that are finished in shards that are not."""
-    return sum(1 for _ in place.work.glob("*/.spool/*.json"))
+def finished_inside(job_folder: JobFolder) -> int:
+    """Number of finished programs in unfinished shards."""
+    return sum(1 for _ in job_folder.work.glob("*/.spool/*.json"))

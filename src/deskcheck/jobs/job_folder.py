@@ -1,15 +1,15 @@
 """The files in a job's folder.
 
-    TABLE-HASH.parquet           the files of a shard that is whole: recordings and events, or others
+    TABLE-HASH.parquet           the files of a complete shard: recordings and events, or other tables
     job.json                     the plan: settings, and every shard in order
-    manifest.jsonl               a line for every shard that is whole
-    .lock                        who drives the job
-    .job/planned.jsonl           shards of a plan that is not whole yet
-    .job/plan/HASH.jsonl         what is to be done for a shard that is not
-    .job/work/HASH.FIRST-STOP/   some of a shard, in work
-    .job/replaced/               shards of an earlier plan, until those in their place are whole
+    manifest.jsonl               a line for every complete shard
+    .lock                        the process that drives the job
+    .job/planned.jsonl           shards of an incomplete plan
+    .job/plan/HASH.jsonl         the items of an incomplete shard
+    .job/work/HASH.FIRST-STOP/   unfinished items of a shard
+    .job/replaced/               shards of an earlier plan, until the new ones are complete
 
-When a job is whole `.job` is gone.
+A complete job has no `.job`.
 """
 
 import os
@@ -52,7 +52,7 @@ class JobFolder:
         return self.work / f"{shard}.{first}-{stop}"
 
     def files(self) -> dict[str, set[str]]:
-        """Table -> names of its shards: hashes, or numbers where no job made them."""
+        """Table -> names of its shards: hashes, or numbers if no job made them."""
         shards_by_table: dict[str, set[str]] = {}
         if self.folder.is_dir():
             with self.doing("list the shards"):
@@ -62,11 +62,11 @@ class JobFolder:
         return shards_by_table
 
     def doing(self, what: str) -> AbstractContextManager[None]:
-        """Turn errors of the disk in the block into RecordingError."""
+        """Turn disk errors in the block into RecordingError. what: the action, for the message."""
         return disk_errors(self.folder, what)
 
     def lock(self) -> FolderLock:
-        """The right to drive a job here. Raises RecordingError where another process has it."""
+        """Lock the folder for driving a job. Raises RecordingError if another process has the lock."""
         return FolderLock(self.folder)
 
 
@@ -76,7 +76,7 @@ def is_file(name: str) -> bool:
 
 
 def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
-    """Write a text file that is whole or absent; with `sync`, after a power failure too."""
+    """Write a text file that is either complete or absent; with `sync`, even after a power failure."""
     part = path.with_name(f"{path.name}.part")
     part.write_text(text, encoding="ascii")
     if sync:
@@ -84,16 +84,16 @@ def write_whole(path: Path, text: str, *, sync: bool = True) -> None:
     os.replace(part, path)
 
 
-def put(place: JobFolder, shard: str, files: Mapping[str, Path]) -> None:
+def put(job_folder: JobFolder, shard: str, files: Mapping[str, Path]) -> None:
     """Move the files of a shard into the folder, by table. The last one is the commit."""
-    with place.doing("put a shard in its place"):
+    with job_folder.doing("move a shard into the folder"):
         for table, path in files.items():
-            os.replace(path, place.file(table, shard))
-        _sync(place.folder)
+            os.replace(path, job_folder.file(table, shard))
+        _sync(job_folder.folder)
 
 
 def lock_scratch(scratch: Path) -> FolderLock:
-    """The lock of a scratch folder. Waits for a worker whose driver has ended: it ends soon."""
+    """The lock of a scratch folder. Waits for a worker whose driver has ended, because it will end soon."""
     end = time.monotonic() + _BUSY_S
     while True:
         try:

@@ -1,6 +1,6 @@
-"""What there was already: a set of 64-bit numbers in little memory.
+"""A set of 64-bit numbers that takes little memory, for recognising ids that came before.
 
-A Python set takes about 70 bytes a number; this takes 11 to 23, so that a million cost some 16 MB.
+A Python set takes about 70 bytes a number. This one takes 11 to 23, so a million numbers take some 16 MB.
 """
 
 import hashlib
@@ -8,14 +8,14 @@ from array import array
 
 
 def key_of(text: str) -> int:
-    """64 bits of a text's hash: of a million texts, two have the same with a chance of 3 in 100 million."""
+    """64 bits of a text's hash. Two of a million texts collide with a chance of 3 in 100 million."""
     return int.from_bytes(
         hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )
 
 
 class KeySet:
-    """Open addressing in one array. 0, which marks an empty place, counts as 1."""
+    """A set with open addressing in one array. 0 marks an empty slot; the key 0 is stored as 1."""
 
     def __init__(self) -> None:
         self._table = array("Q", bytes(8 * 64))
@@ -23,7 +23,7 @@ class KeySet:
         self._count = 0
 
     def add(self, key: int) -> bool:
-        """Whether the key (0 to 2**64 - 1) is new. It is there from now on."""
+        """Add a key (0 to 2**64 - 1). Return whether it is new."""
         table, mask = self._table, self._mask
         key = key or 1
         slot = key & mask

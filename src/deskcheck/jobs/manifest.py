@@ -12,30 +12,31 @@ from deskcheck.jobs.job_folder import JobFolder, is_file, write_whole
 from deskcheck.words import counts_text
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
-"""Outcomes that a reader may want to know the programs of."""
+"""Outcomes of failed programs, which `deskcheck runs status` lists."""
 WORDS = {"record": ("programs", "events"), "notebooks": ("notebooks", "cells"), "score": ("answers", "right")}
-"""Kind of a job -> what its items are called, and what is counted of them. Lessons: as of programs."""
+"""Kind of a job -> the word for its items, and for the parts of an item that are counted. Lessons use those
+of programs."""
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
 ``finished``: docs/guides/jobs.md."""
 
 
-def read_manifest(place: JobFolder) -> dict[str, Line]:
+def read_manifest(job_folder: JobFolder) -> dict[str, Line]:
     """The valid lines by shard.
 
     Left out are lines that a kill cut off, lines whose files are missing or have another size, and lines of
     shards that are part of larger ones.
     """
-    lines = (line for line in _parsed(_text(place)) if _there(place, line))
+    lines = (line for line in _parsed(_text(job_folder)) if _there(job_folder, line))
     return _outermost({line["shard"]: line for line in lines})
 
 
-def _text(place: JobFolder) -> str:
+def _text(job_folder: JobFolder) -> str:
     """The text of the manifest; empty if there is none."""
-    if not place.manifest.exists():
+    if not job_folder.manifest.exists():
         return ""
-    with place.doing("read the manifest"):
-        return read_text(place.manifest, "replace")
+    with job_folder.doing("read the manifest"):
+        return read_text(job_folder.manifest, "replace")
 
 
 def _parsed(text: str) -> Iterator[Line]:
@@ -55,7 +56,7 @@ def is_line(line: Any) -> bool:
         return False
     if not all(type(line.get(name)) is dict for name in ("bytes", "sha256", "outcomes", "problems")):
         return False
-    of = line.get("of", [[line.get("shard"), 0]])
+    parts = line.get("of", [[line.get("shard"), 0]])
     return (
         bool(line["bytes"])
         and all(map(_is_count, (*line["bytes"].values(), *line["outcomes"].values())))
@@ -64,9 +65,9 @@ def is_line(line: Any) -> bool:
         and line["bytes"].keys() == line["sha256"].keys()
         and type(line.get("shard")) is str
         and all(is_file(f"{table}-{line['shard']}.parquet") for table in line["bytes"])
-        and type(of) is list
-        and bool(of)
-        and all(type(part) is list and list(map(type, part)) == [str, int] for part in of)
+        and type(parts) is list
+        and bool(parts)
+        and all(type(part) is list and list(map(type, part)) == [str, int] for part in parts)
     )
 
 
@@ -92,23 +93,24 @@ def parts_of(lines: dict[str, Line]) -> dict[str, str]:
     return {name: line["shard"] for line in lines.values() for name, _ in line.get("of", ())}
 
 
-def _there(place: JobFolder, line: Line) -> bool:
+def _there(job_folder: JobFolder, line: Line) -> bool:
     try:
         return all(
-            place.file(table, line["shard"]).stat().st_size == size for table, size in line["bytes"].items()
+            job_folder.file(table, line["shard"]).stat().st_size == size
+            for table, size in line["bytes"].items()
         )
     except FileNotFoundError:
         return False
 
 
-def changed_files(place: JobFolder) -> dict[str, list[str]]:
+def changed_files(job_folder: JobFolder) -> dict[str, list[str]]:
     """Shard -> its files that are missing or differ from the manifest. Reads every byte."""
     changed: dict[str, list[str]] = {}
-    for name, line in claims(place).items():
-        with place.doing("compare with the manifest"):
+    for name, line in claims(job_folder).items():
+        with job_folder.doing("compare with the manifest"):
             wrong = [
                 path.name
-                for path, expected in _digests(place, line)
+                for path, expected in _digests(job_folder, line)
                 if not path.exists() or sha256(path) != expected
             ]
         if wrong:
@@ -116,33 +118,33 @@ def changed_files(place: JobFolder) -> dict[str, list[str]]:
     return changed
 
 
-def claims(place: JobFolder) -> dict[str, Line]:
+def claims(job_folder: JobFolder) -> dict[str, Line]:
     """The lines by shard, even if their files are missing."""
-    return _outermost({line["shard"]: line for line in _parsed(_text(place))})
+    return _outermost({line["shard"]: line for line in _parsed(_text(job_folder))})
 
 
-def _digests(place: JobFolder, line: Line) -> list[tuple[Path, str]]:
-    return [(place.file(table, line["shard"]), digest) for table, digest in line["sha256"].items()]
+def _digests(job_folder: JobFolder, line: Line) -> list[tuple[Path, str]]:
+    return [(job_folder.file(table, line["shard"]), digest) for table, digest in line["sha256"].items()]
 
 
-def write_manifest(place: JobFolder, lines: Iterable[Line]) -> None:
+def write_manifest(job_folder: JobFolder, lines: Iterable[Line]) -> None:
     """Replace the manifest."""
-    with place.doing("write the manifest"):
-        write_whole(place.manifest, _lines_text(lines))
+    with job_folder.doing("write the manifest"):
+        write_whole(job_folder.manifest, _lines_text(lines))
 
 
 def _lines_text(lines: Iterable[Line]) -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def add_line(place: JobFolder, line: Line) -> None:
-    with place.doing("write the manifest"), open(place.manifest, "a", encoding="ascii") as file:
+def add_line(job_folder: JobFolder, line: Line) -> None:
+    with job_folder.doing("write the manifest"), open(job_folder.manifest, "a", encoding="ascii") as file:
         file.write(_lines_text([line]))
 
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over lines of a manifest. problems: up to a hundred of deskcheck's own failures, by program."""
+    """Sums over lines of a manifest."""
 
     shards: int = 0
     programs: int = 0
@@ -151,6 +153,7 @@ class Totals:
     by_outcome: Counter[str] = field(default_factory=Counter)
     not_repeatable: int = 0
     problems: dict[str, str] = field(default_factory=dict)
+    """Up to a hundred of deskcheck's own failures, by program."""
 
     def add(self, line: Line) -> None:
         self.shards += 1
@@ -170,7 +173,7 @@ class Totals:
         return totals
 
     def text(self, kind: str = "record") -> str:
-        """The sums in words; kind: of the job."""
+        """The sums in words, for a kind of job."""
         items, parts = WORDS.get(kind, WORDS["record"])
         return (
             f"{self.programs} {items} in {self.shards} shards, {self.events} {parts}, "

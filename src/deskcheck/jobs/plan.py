@@ -25,17 +25,17 @@ from deskcheck.jobs.manifest import Line, changed_files, claims, parts_of, read_
 from deskcheck.recording.schema import COMPACTING_NAME
 
 SIZE = 500
-"""Items of a shard. For programs this is ten seconds to a minute of work: a lost shard costs little, and its
-file is not small."""
+"""Items of a shard. For programs this is ten seconds to a minute of work, so that a lost shard costs little
+and files are not too small."""
 _NAME_CHARS = 32
 
 
 class Item(NamedTuple):
-    """A unit of work, such as a program to record. A shard has some hundred."""
+    """A unit of work, such as a program to record. A shard has some hundred items."""
 
     id: str
     line: str
-    """Everything that the work needs, as JSON."""
+    """JSON with everything that the work needs."""
     decides: str | None = None
     """The text that the name of the shard depends on, if it is not the line."""
 
@@ -54,9 +54,9 @@ class Job:
     """The module whose `TASKS` do the work (`deskcheck.jobs.work`)."""
     items: Iterable[Item]
     key: str
-    """Digest of everything beside an item that decides its result."""
+    """Digest of everything except the item that decides the item's result."""
     settings: dict[str, Any]
-    """For people who read job.json."""
+    """Settings for people who read job.json."""
     task: dict[str, Any]
     """Arguments of every task."""
     tables: tuple[str, ...]
@@ -68,30 +68,34 @@ class Job:
     finish: Callable[[JobFolder, Sequence[Line]], None] = _nothing
     """Called when all shards are complete, with the lines of the manifest in order."""
 
-    def there(self, place: JobFolder, lines: dict[str, Line]) -> set[str]:
-        """Complete shards of the folder; a larger shard counts as those that it was made of."""
-        complete = {*lines} if self.commit is None else place.files().get(self.commit, set())
+    def complete(self, job_folder: JobFolder, lines: dict[str, Line]) -> set[str]:
+        """Complete shards of the folder. A larger shard counts as those that it was made from."""
+        complete_names = {*lines} if self.commit is None else job_folder.files().get(self.commit, set())
         parts = parts_of(lines)
-        return (complete - {*parts.values()}) | parts.keys()
+        return (complete_names - {*parts.values()}) | parts.keys()
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A shard of a plan. Its name is a digest of its items and the job's key, `programs` their number."""
+    """A shard of a plan."""
 
     name: str
+    """Digest of its items and the job's key."""
     programs: int
+    """Number of its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as it is stored. whole: no more shards will come. started: seconds since 1970."""
+    """A plan in the form in which it is stored."""
 
     kind: str
     settings: dict[str, Any]
     shards: tuple[Shard, ...]
     started: float
-    whole: bool = True
+    """Seconds since 1970."""
+    is_whole: bool = True
+    """Whether no more shards will come."""
 
     @property
     def programs(self) -> int:
@@ -123,7 +127,7 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
     The id of an item decides whether a group ends there. So adding or removing an item changes only its own
     group.
 
-    Raises InputError where two items have one id.
+    Raises InputError if two items have the same id.
     """
     smallest = max(1, size // 2)
     group: list[Item] = []
@@ -131,7 +135,7 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
     for item in items:
         number = key_of(item.id)
         if not ids.add(number):
-            raise InputError(f"there are two with the id {item.id!r}; give each its own")
+            raise InputError(f"two items have the id {item.id!r}: give each its own id")
         group.append(item)
         if len(group) >= 2 * size or (len(group) >= smallest and number % (size - smallest + 1) == 0):
             yield group
@@ -143,44 +147,46 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
 
 
 class Planning:
-    """A plan that is being made: `go_on` reads items, `take` returns shards that may start.
+    """A plan in the making: `go_on` reads items, `take` returns shards that may start.
 
-    Shards may start as long as the plan that the folder has is the same. From the first difference on they
-    wait until the plan is whole. Then shards that are not in it are refused, or moved away with `replace`.
-    A shard with a file that differs from the manifest is made again, so every byte is read first. One shard
-    is in memory at a time.
+    Shards may start as long as the plan agrees with the one stored in the folder. From the first difference
+    on they wait until the plan is complete. Then existing shards that are not in the plan are refused, or
+    moved away with `replace`. A shard with a file that differs from the manifest is made again, so all files
+    are read first. Only one shard is in memory at a time.
 
-    Raises InputError, also by `go_on`: other things in the folder, two items with one id, no item, or shards
-    that are not in the plan. Shards that started by then stay.
+    Raises InputError, also from `go_on`, if the folder has other files, two items have the same id, there is
+    no item, or existing shards are not in the plan. Shards that were started before remain.
     """
 
-    def __init__(self, job: Job, place: JobFolder, *, size: int = SIZE, replace: bool = False) -> None:
+    def __init__(self, job: Job, job_folder: JobFolder, *, size: int = SIZE, replace: bool = False) -> None:
         if size < 1:
             raise InputError(f"a shard of {size}: it must be at least one.")
         self.job = job
-        self.place = place
-        self.whole = False
+        self.job_folder = job_folder
+        self.is_whole = False
         self.programs = 0
         """Number of planned items."""
         self.shards: list[Shard] = []
         self._replace = replace
         self._ready: deque[Shard] = deque()
-        self._held: list[Shard] = []
-        self._given = False
+        self._waiting: list[Shard] = []
+        self._started = False
         self._written: list[Path] = []
         self._file: IO[str] | None = None
         self._groups = in_shards(job.items, size)
-        _put_back(place)
-        self.changed = changed_files(place)
+        _put_back(job_folder)
+        self.changed = changed_files(job_folder)
         """Files that differ from the manifest, by shard."""
-        self.lines = {name: line for name, line in read_manifest(place).items() if name not in self.changed}
+        self.lines = {
+            name: line for name, line in read_manifest(job_folder).items() if name not in self.changed
+        }
         self.parts = parts_of(self.lines)
-        self.there = job.there(place, self.lines) - self.changed.keys()
+        self.complete = job.complete(job_folder, self.lines) - self.changed.keys()
         """Shards that were complete at the start."""
         self._before = self._earlier()
         self._same = True
-        with place.doing("write the plan"):
-            place.plans.mkdir(parents=True, exist_ok=True)
+        with job_folder.doing("write the plan"):
+            job_folder.plans.mkdir(parents=True, exist_ok=True)
 
     @property
     def ready(self) -> int:
@@ -188,7 +194,7 @@ class Planning:
         return len(self._ready)
 
     def go_on(self, until: Callable[[], bool]) -> None:
-        """Read items until the plan is whole, or `until` returns true after one of them."""
+        """Read items until the plan is complete, or `until` returns true after one of them."""
         try:
             for group in self._groups:
                 if group is not None:
@@ -202,7 +208,7 @@ class Planning:
 
     def take(self) -> Shard:
         """The next shard that may start."""
-        if not self._given:
+        if not self._started:
             self._begin()
         return self._ready.popleft()
 
@@ -213,151 +219,157 @@ class Planning:
 
     def _earlier(self) -> Plan:
         """The plan of the folder that this one has to agree with."""
-        place = self.place
-        if (place.folder / COMPACTING_NAME).exists():
+        job_folder = self.job_folder
+        if (job_folder.folder / COMPACTING_NAME).exists():
             raise InputError(
-                f"{place.folder}: `deskcheck runs compact` was stopped here. Let it come to its end first: "
-                "the same command goes on."
+                f"{job_folder.folder}: `deskcheck runs compact` was stopped here. Rerun that command first: "
+                "it resumes."
             )
-        if any(len(name) < _NAME_CHARS for names in place.files().values() for name in names):
+        if any(len(name) < _NAME_CHARS for names in job_folder.files().values() for name in names):
             raise InputError(
-                f"{place.folder}: holds files that were made without --shards. Choose another folder."
+                f"{job_folder.folder}: has files that were made without --shards. Choose another folder."
             )
-        if place.job.exists():
+        if job_folder.job.exists():
             plan: Plan | None
             try:
-                plan = read_plan(place)
-            except RecordingError:  # damaged: it says nothing of what is there
+                plan = read_plan(job_folder)
+            except RecordingError:  # damaged: it does not tell about the existing shards
                 plan = None
             if plan is not None and plan.kind != self.job.kind:
                 raise InputError(
-                    f"{place.folder}: holds a job of another kind: {plan.kind}, not {self.job.kind}. Choose "
-                    "another folder."
+                    f"{job_folder.folder}: has a job of another kind: {plan.kind}, not {self.job.kind}. "
+                    "Choose another folder."
                 )
-            if plan is not None and self.there:
+            if plan is not None and self.complete:
                 return plan
-        # Nothing binds a job of which nothing is there; what is there of an unknown plan has to be compared.
-        return Plan(self.job.kind, self.job.settings, (), time.time(), whole=bool(self.there))
+        # Without complete shards any plan will do; complete shards of an unknown plan have to be compared.
+        return Plan(self.job.kind, self.job.settings, (), time.time(), is_whole=bool(self.complete))
 
     def _add(self, group: list[Item]) -> None:
         decides = [item.line if item.decides is None else item.decides for item in group]
         shard = Shard(digest("\n".join([self.job.key, *decides]))[:_NAME_CHARS], len(group))
-        if shard.name not in self.there:
-            path = self.place.plan(shard.name)
-            if not self._given and not path.exists():
+        if shard.name not in self.complete:
+            path = self.job_folder.plan(shard.name)
+            if not self._started and not path.exists():
                 self._written.append(path)
-            with self.place.doing("write the plan"):  # anew each time, so that it need not be synced
+            with self.job_folder.doing("write the plan"):  # rewritten each time, so it need not be synced
                 write_whole(path, "\n".join(item.line for item in group) + "\n", sync=False)
-        before, at = self._before, len(self.shards)
-        earlier = before.shards[at] if at < len(before.shards) else None
-        self._same = self._same and (not before.whole if earlier is None else earlier == shard)
-        if self._same and self._given and earlier is None:
+        before, position = self._before, len(self.shards)
+        earlier = before.shards[position] if position < len(before.shards) else None
+        self._same = self._same and (not before.is_whole if earlier is None else earlier == shard)
+        if self._same and self._started and earlier is None:
             self._note([shard])
         self.shards.append(shard)
         self.programs += shard.programs
-        (self._ready if self._same else self._held).append(shard)
+        (self._ready if self._same else self._waiting).append(shard)
 
     def _begin(self) -> None:
-        """Store what is planned before the first shard starts: the next call has to know."""
-        self._given = True
-        if self.whole:
+        """Store the plan so far, before the first shard starts: a call that resumes needs it."""
+        self._started = True
+        if self.is_whole:
             return
         before = replace(self._before, started=time.time())
-        with self.place.doing("write the plan"):
-            if not before.whole:
-                write_planned(self.place, before.shards)
-            write_plan(self.place, before)
+        with self.job_folder.doing("write the plan"):
+            if not before.is_whole:
+                write_planned(self.job_folder, before.shards)
+            write_plan(self.job_folder, before)
         self._note([*self._ready][len(before.shards) :])
 
     def _note(self, shards: list[Shard]) -> None:
-        with self.place.doing("write the plan"):
+        with self.job_folder.doing("write the plan"):
             if self._file is None:
-                self._file = open(self.place.planned, "a", encoding="ascii")  # noqa: SIM115 (`close` does)
+                self._file = open(self.job_folder.planned, "a", encoding="ascii")  # noqa: SIM115 (`close` does)
             self._file.write("".join(map(_planned_line, shards)))
             self._file.flush()
 
     def _end(self) -> None:
         if not self.shards:
-            raise InputError(f"{self.place.folder}: there is no program to record.")
+            raise InputError(f"{self.job_folder.folder}: the job has no programs to record.")
         planned_names = {shard.name for shard in self.shards}
-        foreign = (self.there | self._changed_too_much(planned_names)) - planned_names
+        foreign = (self.complete | self._changed_too_much(planned_names)) - planned_names
         if foreign & self.parts.keys():
             raise InputError(
-                f"{self.place.folder}: its shards were put together (`deskcheck runs compact`), and "
-                f"{len(foreign & self.parts.keys())} of them this plan does not have. Choose another folder."
+                f"{self.job_folder.folder}: its shards were joined (`deskcheck runs compact`), and "
+                f"{len(foreign & self.parts.keys())} of them are not in this plan. Choose another folder."
             )
-        _make_room(self.job, self.place, foreign, self._replace)
-        self.whole = True
+        _make_room(self.job, self.job_folder, foreign, self._replace)
+        self.is_whole = True
         self.close()
-        with self.place.doing("write the plan"):
-            write_plan(self.place, self.plan)
-            self.place.planned.unlink(missing_ok=True)
-            for path in self.place.plans.iterdir():
+        with self.job_folder.doing("write the plan"):
+            write_plan(self.job_folder, self.plan)
+            self.job_folder.planned.unlink(missing_ok=True)
+            for path in self.job_folder.plans.iterdir():
                 if path.stem not in planned_names:
                     path.unlink()
-        self._ready.extend(self._held)
-        self._held = []
+        self._ready.extend(self._waiting)
+        self._waiting = []
 
     def _changed_too_much(self, planned_names: set[str]) -> set[str]:
-        """Changed shards that are neither in this plan nor made of its shards: not ours to delete."""
-        of = {name: {part for part, _ in line.get("of", ())} for name, line in claims(self.place).items()}
-        present = set().union(*self.place.files().values())
+        """Changed shards that are neither in this plan nor made from its shards: they must not be deleted."""
+        parts = {
+            name: {part for part, _ in line.get("of", ())} for name, line in claims(self.job_folder).items()
+        }
+        present = set().union(*self.job_folder.files().values())
         return {
-            name for name in self.changed if name in present and not (of[name] and of[name] <= planned_names)
+            name
+            for name in self.changed
+            if name in present and not (parts[name] and parts[name] <= planned_names)
         }
 
     @property
     def plan(self) -> Plan:
-        return Plan(self.job.kind, self.job.settings, tuple(self.shards), time.time(), self.whole)
+        return Plan(self.job.kind, self.job.settings, tuple(self.shards), time.time(), self.is_whole)
 
     def _forget(self) -> None:
         """Restore the folder after a plan that failed before its first shard."""
         self.close()
-        if self._given:
+        if self._started:
             return
         try:
             for path in self._written:
                 path.unlink()
-            self.place.plans.rmdir()
-            self.place.hidden.rmdir()
-        except OSError:  # another job's plan is there; or the disk refuses, and the next plan deletes them
+            self.job_folder.plans.rmdir()
+            self.job_folder.hidden.rmdir()
+        except (
+            OSError
+        ):  # the folder has another job's plan, or the disk refuses; the next plan deletes the files
             pass
 
 
-def write_plan(place: JobFolder, plan: Plan) -> None:
+def write_plan(job_folder: JobFolder, plan: Plan) -> None:
     values = {
         "format": 1,
         "kind": plan.kind,
         "settings": plan.settings,
         "deskcheck": __version__,
         "started": plan.started,
-        "whole": plan.whole,
-        "shards": [[shard.name, shard.programs] for shard in plan.shards] if plan.whole else [],
+        "whole": plan.is_whole,
+        "shards": [[shard.name, shard.programs] for shard in plan.shards] if plan.is_whole else [],
     }
-    write_whole(place.job, json.dumps(values) + "\n")
+    write_whole(job_folder.job, json.dumps(values) + "\n")
 
 
-def read_plan(place: JobFolder) -> Plan:
-    """The stored plan of a folder. Raises RecordingError where no job was begun."""
+def read_plan(job_folder: JobFolder) -> Plan:
+    """The stored plan of a folder. Raises RecordingError if no job was started there."""
     try:
-        values = read_json(read_file(place.job))
-        return _as_plan(values, None if values.get("whole", True) else _planned(place))
+        values = read_json(read_file(job_folder.job))
+        return _as_plan(values, None if values.get("whole", True) else _planned(job_folder))
     except (FileNotFoundError, NotADirectoryError):
         raise RecordingError(
-            f"{place.folder}: no job was begun here: `deskcheck record ... --shards N --out FOLDER` "
-            "begins one.",
-            str(place.folder),
+            f"{job_folder.folder}: no job was started here. Start one with "
+            "`deskcheck record ... --shards N --out FOLDER`.",
+            str(job_folder.folder),
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RecordingError(
-            f"{place.job}: damaged: {error}. Start the job again: it is written anew.", str(place.job)
+            f"{job_folder.job}: damaged: {error}. Rerun the job to write it again.", str(job_folder.job)
         ) from error
 
 
 def _as_plan(values: dict[str, Any], shards: list[list[Any]] | None) -> Plan:
-    """The plan in a job.json. shards: those of a plan that is not whole.
+    """The plan in a job.json. shards: those of an incomplete plan, which are stored apart.
 
-    Raises ValueError, KeyError, TypeError or AttributeError where it is damaged."""
+    Raises ValueError, KeyError, TypeError or AttributeError if it is damaged."""
     kinds = {"kind": (str,), "settings": (dict,), "started": (int, float), "whole": (bool,)}
     for name, types in kinds.items():
         if name in values and type(values[name]) not in types:
@@ -368,20 +380,20 @@ def _as_plan(values: dict[str, Any], shards: list[list[Any]] | None) -> Plan:
     )
 
 
-def write_planned(place: JobFolder, shards: Iterable[Shard]) -> None:
-    """Store the shards of a plan that is not whole."""
-    write_whole(place.planned, "".join(map(_planned_line, shards)))
+def write_planned(job_folder: JobFolder, shards: Iterable[Shard]) -> None:
+    """Store the shards of an incomplete plan."""
+    write_whole(job_folder.planned, "".join(map(_planned_line, shards)))
 
 
 def _planned_line(shard: Shard) -> str:
     return json.dumps([shard.name, shard.programs]) + "\n"
 
 
-def _planned(place: JobFolder) -> list[list[Any]]:
-    """Shards of a plan that is not whole. The shard of a last line that was cut off was not started."""
-    if not place.planned.exists():
+def _planned(job_folder: JobFolder) -> list[list[Any]]:
+    """Shards of an incomplete plan. A last line that was cut off is left out: its shard was not started."""
+    if not job_folder.planned.exists():
         return []
-    lines = read_text(place.planned).splitlines(keepends=True)
+    lines = read_text(job_folder.planned).splitlines(keepends=True)
     return [read_json(line) for line in lines if line.endswith("\n")]
 
 
@@ -391,28 +403,28 @@ def read_items(path: Path, first: int, stop: int) -> list[Any]:
         return [read_json(line, str(path)) for number, line in enumerate(file) if first <= number < stop]
 
 
-def _put_back(place: JobFolder) -> None:
+def _put_back(job_folder: JobFolder) -> None:
     """Restore the shards that a stopped job was replacing."""
-    if place.replaced.is_dir():
-        with place.doing("put replaced shards back"):
-            for path in sorted(place.replaced.iterdir()):  # events before recordings, the commit
-                os.replace(path, place.folder / path.name)
+    if job_folder.replaced.is_dir():
+        with job_folder.doing("put replaced shards back"):
+            for path in sorted(job_folder.replaced.iterdir()):  # events before recordings, the commit
+                os.replace(path, job_folder.folder / path.name)
 
 
-def _make_room(job: Job, place: JobFolder, foreign: set[str], allowed: bool) -> None:
+def _make_room(job: Job, job_folder: JobFolder, foreign: set[str], allowed: bool) -> None:
     """Move shards away that are not in the plan; they are deleted when the job is complete."""
     if not foreign:
         return
     if not allowed:
         raise InputError(
-            f"{place.folder}: holds {len(foreign)} shards that this plan does not have: what is in them, "
-            "settings or versions are others. Choose another folder; or let them go when those in their "
-            "place are whole: --replace."
+            f"{job_folder.folder}: has {len(foreign)} shards that are not in this plan: their programs, "
+            "settings or versions differ. Choose another folder, or use --replace to delete them when the "
+            "new shards are complete."
         )
-    with place.doing("move replaced shards"):
-        place.replaced.mkdir(parents=True, exist_ok=True)
+    with job_folder.doing("move replaced shards"):
+        job_folder.replaced.mkdir(parents=True, exist_ok=True)
         for name in foreign:
             for table in sorted(job.tables, key=lambda table: table != job.commit):  # the commit first
-                path = place.file(table, name)
+                path = job_folder.file(table, name)
                 if path.exists():
-                    os.replace(path, place.replaced / path.name)
+                    os.replace(path, job_folder.replaced / path.name)

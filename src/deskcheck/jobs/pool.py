@@ -1,4 +1,4 @@
-"""Tasks in processes of this machine, each with a sandbox of its own."""
+"""A pool of worker processes on this machine, each with its own sandbox."""
 
 import json
 import os
@@ -47,7 +47,7 @@ class _Worker:
         self.input, self.output = self.process.stdin, self.process.stdout
         self.number: int | None = None
         self.tasks = 0
-        """That it was given: an answer says which it is of."""
+        """Number of tasks so far. An answer repeats it, which shows to which task it belongs."""
 
     def give(self, number: int, task: dict[str, Any]) -> None:
         self.number = number
@@ -55,7 +55,7 @@ class _Worker:
         try:
             self.input.write(json.dumps(task).encode() + b"\n")
             self.input.flush()
-        except BrokenPipeError:  # it is dead: reading says so
+        except BrokenPipeError:  # the worker is dead, which reading its answer will find
             pass
 
     def how_it_ended(self) -> str:
@@ -103,7 +103,7 @@ class LocalPool:
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes that have tasks."""
+        """Ids of the processes that have tasks."""
         return [worker.process.pid for worker in self._busy]
 
     def submit(self, number: int, task: dict[str, Any]) -> None:
@@ -128,7 +128,7 @@ class LocalPool:
             tasks, answer = read_json(line)
         except (ValueError, TypeError):
             tasks, answer = None, None
-        if tasks != worker.tasks:  # a program that it ran can have written there
+        if tasks != worker.tasks:  # a recorded program may have written to the pipe
             worker.close(kill=True)
             return TaskAnswer(worker.number, death=_NO_ANSWER)
         self._idle.append(worker)
@@ -142,12 +142,12 @@ class LocalPool:
 
 
 def answer_of(number: int, answer: Any) -> TaskAnswer:
-    """What `work.run_task` gives, as an answer. What anything else says is a death."""
+    """The return value of `work.run_task` as a TaskAnswer. Any other value counts as a death."""
     match answer:
         case {"refused": str(text), "error": "InputError" | "SandboxError" | "RecordingError" as error}:
             return TaskAnswer(number, refused=getattr(errors, error)(text))
         case {"failed": str(text)}:
             return TaskAnswer(number, death=text)
-        case {"done": done}:
-            return TaskAnswer(number, done)
+        case {"done": result}:
+            return TaskAnswer(number, result)
     return TaskAnswer(number, death=_NO_ANSWER)

@@ -1,7 +1,7 @@
-"""Tasks on a Ray cluster: Ray Core, a task of Ray for each of ours. Needs the extra ``[scale]``.
+"""Tasks of a job as tasks of Ray Core on a cluster. Needs the extra ``[scale]``.
 
-The cluster shares the job's folder; what goes through Ray are names and counts. Ray's own retries are off:
-the driver tries again, and has to count.
+All machines of the cluster share the job's folder, so Ray transfers only names and counts. Ray's own retries
+are off, because the driver repeats tasks and has to count how often.
 """
 
 import os
@@ -21,16 +21,17 @@ _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
 _STARTS = 3
 _LOOPBACK = "127.0.0.1"
 _AHEAD = 1
-"""Tasks given out beyond the processors there are, so that none waits for the driver."""
+"""Tasks submitted beyond the number of processors, so that no processor waits for the driver."""
 
 
 @contextmanager
 def _on_loopback() -> Iterator[None]:
-    """Within, Ray starts clusters that listen on loopback alone.
+    """Make Ray start clusters that listen only on the loopback interface, within the block.
 
-    It takes the name 127.0.0.1 for the machine's address in the network, and listens on all interfaces at any
-    other, but where it is told that it has no clusters, as on macOS (`get_node_ip_address` in
-    ``ray._private.services``). What it starts inherits the environment.
+    Ray replaces 127.0.0.1 by the machine's network address, and listens on all interfaces for any other
+    address. It does neither if multi-node clusters are disabled, which is the default on macOS
+    (`get_node_ip_address` in ``ray._private.services``). The processes that it starts inherit the
+    environment.
     """
     from ray._private import ray_constants
 
@@ -57,19 +58,21 @@ def _do(task: dict[str, Any]) -> dict[str, Any]:
 class RayCluster:
     """Runs tasks on the cluster at `address`, each on one of its processors.
 
-    address: as of `ray.init`; without one, that in RAY_ADDRESS, the cluster that runs on this machine, or one
-    that is started for it, as with ``local``. A program that is connected already is not connected again.
-    at_once: tasks at most, by default as many as the cluster has processors, whose number may change.
+    address: an address for `ray.init`. By default it is the one in RAY_ADDRESS, or the cluster that runs on
+    this machine; if there is none, a cluster is started, as with ``local``. An existing connection of this
+    process is reused.
+    at_once: the largest number of tasks at a time. By default it follows the number of processors in the
+    cluster, which may change.
 
-    Raises MissingExtra without Ray, InputError where there is no cluster at the address, DeskcheckError where
-    none can be started.
+    Raises MissingExtra without Ray, InputError if no cluster answers at the address, DeskcheckError if none
+    can be started.
     """
 
     def __init__(self, address: str | None = None, *, at_once: int | None = None) -> None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault(
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
-        )  # or it warns of GPUs, which we use not
+        )  # or Ray warns about GPUs, which deskcheck does not use
         try:
             import ray
         except ImportError as error:
@@ -80,8 +83,8 @@ class RayCluster:
             self._connect(address or os.environ.get("RAY_ADDRESS"))
         self._task = ray.remote(num_cpus=1, max_retries=0)(_do)
         self._at_once = at_once
-        self._given: dict[Any, int] = {}
-        self._asked = float("-inf")
+        self._numbers: dict[Any, int] = {}
+        self._counted_at = float("-inf")
         self._processors = 1
 
     def _connect(self, address: str | None) -> None:
@@ -102,52 +105,52 @@ class RayCluster:
             self._start()
 
     def _start(self) -> None:
-        """A cluster of this machine that is ours alone: its servers listen on loopback.
+        """Start a private cluster on this machine, whose servers listen on the loopback interface.
 
-        Ray gives its own processes 30 seconds to start (`ray._private.node`), whatever else the machine does.
+        Ray gives its processes only 30 seconds to start (`ray._private.node`), even on a busy machine.
         """
         for more in reversed(range(_STARTS)):
             try:
                 with _on_loopback():
                     self._ray.init(address="local", include_dashboard=False, **_QUIET)
                 break
-            except (TypeError, AttributeError, ValueError):  # of a call, not of a machine
+            except (TypeError, AttributeError, ValueError):  # a wrong call, not a busy machine
                 raise
-            except Exception as error:  # Ray has no class of its own for it
+            except Exception as error:  # Ray has no class for a failed start
                 self._ray.shutdown()
                 if not more:
                     raise DeskcheckError(
-                        f"Ray could not be started on this machine, {_STARTS} times: "
-                        f"{' '.join(str(error).split())} Start Ray yourself (`ray start --head`), "
-                        "which says more."
+                        f"Ray failed to start on this machine {_STARTS} times: "
+                        f"{' '.join(str(error).split())} Start Ray yourself with `ray start --head`, "
+                        "which reports more."
                     ) from error
         address = self._ray.util.get_node_ip_address()
         if address != _LOOPBACK:
             self._ray.shutdown()
             raise DeskcheckError(
-                f"Ray {self._ray.__version__} listens on {address} and not on this machine alone. Start Ray "
-                "yourself (`ray start --head`) where that is what you want."
+                f"Ray {self._ray.__version__} listens on {address}, where other machines can reach it. If "
+                "you want that, start Ray yourself with `ray start --head`."
             )
 
     @property
     def room(self) -> int:
-        if time.monotonic() - self._asked > _ASK_AGAIN_S:  # nodes come and go
+        if time.monotonic() - self._counted_at > _ASK_AGAIN_S:  # nodes come and go
             self._processors = int(self._ray.cluster_resources().get("CPU", 0))
-            self._asked = time.monotonic()
+            self._counted_at = time.monotonic()
         limit = self._processors + _AHEAD if self._at_once is None else self._at_once
-        return limit - len(self._given)
+        return limit - len(self._numbers)
 
     def submit(self, number: int, task: dict[str, Any]) -> None:
-        self._given[self._task.remote(task)] = number
+        self._numbers[self._task.remote(task)] = number
 
     def wait(self, timeout_s: float) -> list[TaskAnswer]:
-        if not self._given:
+        if not self._numbers:
             time.sleep(timeout_s)  # there is no processor yet
             return []
-        ready, others = self._ray.wait([*self._given], num_returns=1, timeout=timeout_s)
-        if ready and others:  # whatever else has come: thousands may be under way
+        ready, others = self._ray.wait([*self._numbers], num_returns=1, timeout=timeout_s)
+        if ready and others:  # all other answers that have arrived: thousands of tasks may be running
             ready += self._ray.wait(others, num_returns=len(others), timeout=0)[0]
-        return [self._answer(reference, self._given.pop(reference)) for reference in ready]
+        return [self._answer(reference, self._numbers.pop(reference)) for reference in ready]
 
     def _answer(self, reference: Any, number: int) -> TaskAnswer:
         exceptions = self._ray.exceptions
@@ -168,8 +171,8 @@ class RayCluster:
             return TaskAnswer(number, death=type(error).__name__)
 
     def close(self, *, kill: bool = False) -> None:
-        for reference in self._given:
+        for reference in self._numbers:
             self._ray.cancel(reference, force=True)
-        self._given = {}
+        self._numbers = {}
         if self._ours:
             self._ray.shutdown()

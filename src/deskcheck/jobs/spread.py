@@ -1,4 +1,4 @@
-"""Over what work is spread: processes of this machine or a Ray cluster, in shards or not."""
+"""How work is spread over processes of this machine or a Ray cluster, in shards or not."""
 
 import os
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """How much is done at once, and where. Any of the others than `workers` makes it a job in shards.
+    """How much is done at once, and where. Any setting except `workers` makes it a job in shards.
 
-    Raises InputError for the address of a cluster where the work is to be done here.
+    Raises InputError for the address of a cluster together with ``on="local"``.
     """
 
     workers: Annotated[int, Setting("How much is done at once.", min=1)] = field(
@@ -47,14 +47,14 @@ class Spread:
 
     def __post_init__(self) -> None:
         if self.ray_address is not None and self.on is Where.LOCAL:
-            raise InputError(f"--ray-address {self.ray_address}: goes with --on ray.")
+            raise InputError(f"--ray-address {self.ray_address}: needs --on ray.")
 
     @property
     def in_shards(self) -> bool:
         return self.shards is not None or self.on is not None or self.ray_address is not None or self.replace
 
     def runner(self) -> "Runner":
-        """What makes shards. Raises MissingExtra without Ray, InputError where there is no cluster."""
+        """The runner for these settings. Raises MissingExtra without Ray, InputError without a cluster."""
         if self.on is Where.RAY or self.ray_address is not None:
             from deskcheck.jobs.ray import RayCluster
 

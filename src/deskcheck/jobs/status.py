@@ -1,4 +1,4 @@
-"""How far a job is, read from its folder: the job need not run, and does not notice."""
+"""The progress of a job, read from its folder. The job need not be running, and does not notice."""
 
 import fcntl
 import os
@@ -25,20 +25,20 @@ _FLOCK = "hhqqi4x"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """How far a job is, or a `record` without a plan."""
+    """The progress of a job, or of a `record` without a plan."""
 
     kind: str
     totals: Totals
-    """Sums over the shards that are whole."""
+    """Sums over the complete shards."""
     inside: int
-    """Programs that are finished and in no whole shard yet."""
+    """Number of finished programs in incomplete shards."""
     driver: str | None
-    """The process that writes there, as far as this machine can tell."""
+    """The process that writes to the folder, as far as this machine can tell."""
     programs: int = 0
     """Programs in the plan."""
     shards: int = 0
     planned: bool | None = None
-    """Whether the plan is whole; None without a plan."""
+    """Whether the plan is complete; None without a plan."""
     rate: float | None = None
     """Programs a second since the last start, if known."""
     left_s: float | None = None
@@ -56,21 +56,21 @@ class JobStatus:
             if self.driver is not None:
                 yield f"written by {self.driver}"
                 return
-            yield "nobody writes here. How many programs there are to be is not known without --shards:"
-            yield "if `record` was stopped, the same command goes on from there and does only the rest."
+            yield "no process is writing here. Without --shards the number of programs is not known."
+            yield "If `record` was stopped, rerun the command to record the remaining programs."
             return
         items, _ = WORDS.get(self.kind, WORDS["record"])
         so_far = "" if self.planned else " so far"
         planned = f"{self.programs} {items} in {self.shards} shards are planned{so_far}"
         yield f"{folder}: {planned}; whole are {self.totals.text(self.kind)}"
         if self.inside:
-            yield f"{self.inside} more are finished in shards that are not"
+            yield f"{self.inside} more are finished in incomplete shards"
         if self.driver is not None:
             rate = "" if self.rate is None else f": {self.rate:.3g} {items}/s"
             time_left = "" if self.left_s is None else f", {duration(self.left_s)} left"
             yield f"driven by {self.driver}{rate}{time_left}"
         elif not self.whole:
-            yield "nobody drives it: start its command again"
+            yield "the job is not running: rerun its command to resume"
 
     def to_dict(self) -> dict[str, Any]:
         plan = {"programs": self.programs, "shards": self.shards, "whole": self.planned}
@@ -87,50 +87,50 @@ class JobStatus:
 
 
 def status(folder: str | Path) -> JobStatus:
-    """How far the job of a folder is, or a `record` without a plan.
+    """The progress of the job in a folder, or of a `record` without a plan.
 
-    Raises RecordingError where nothing was begun, or a shard is damaged.
+    Raises RecordingError if nothing was started there, or a shard is damaged.
     """
-    place = JobFolder(folder)
-    unplanned = None if place.job.exists() else _status_without_plan(place)
+    job_folder = JobFolder(folder)
+    unplanned = None if job_folder.job.exists() else _status_without_plan(job_folder)
     if unplanned is not None:
         return unplanned
-    plan = read_plan(place)
-    lines = read_manifest(place)
+    plan = read_plan(job_folder)
+    lines = read_manifest(job_folder)
     names = {shard.name for shard in plan.shards}
     totals = Totals.of(line for line in lines.values() if {line["shard"], *_parts(line)} & names)
-    driver = _driver(place)
+    driver = _driver(job_folder)
     rate = left_s = None
     if driver is not None:
         new = sum(line["programs"] for line in lines.values() if line["finished"] >= plan.started)
         rate = new / max(time.time() - plan.started, 1e-3) or None
-        if rate is not None and plan.whole:
+        if rate is not None and plan.is_whole:
             left_s = (plan.programs - totals.programs) / rate
     return JobStatus(
         kind=plan.kind,
         totals=totals,
-        inside=finished_inside(place),
+        inside=finished_inside(job_folder),
         driver=driver,
         programs=plan.programs,
         shards=len(plan.shards),
-        planned=plan.whole,
+        planned=plan.is_whole,
         rate=rate,
         left_s=left_s,
     )
 
 
-def _status_without_plan(place: JobFolder) -> JobStatus | None:
-    """None where nothing was recorded."""
-    numbered = any(name.isdigit() for name in place.files().get("recordings", ()))
-    waiting = len([*(place.folder / SPOOL_NAME).glob("*.json")])
+def _status_without_plan(job_folder: JobFolder) -> JobStatus | None:
+    """The progress of a `record` without a plan; None if it recorded nothing."""
+    numbered = any(name.isdigit() for name in job_folder.files().get("recordings", ()))
+    waiting = len([*(job_folder.folder / SPOOL_NAME).glob("*.json")])
     totals = Totals()
     if numbered:
-        recordings = Recordings(place.folder)
+        recordings = Recordings(job_folder.folder)
         totals = _totals_of(recordings)
         waiting = len(recordings.waiting)
     elif not waiting:
         return None
-    return JobStatus(kind="record", totals=totals, inside=waiting, driver=_driver(place))
+    return JobStatus(kind="record", totals=totals, inside=waiting, driver=_driver(job_folder))
 
 
 def _totals_of(recordings: Recordings) -> Totals:
@@ -150,14 +150,17 @@ def _parts(line: Line) -> list[str]:
     return [name for name, _ in line.get("of", ())]
 
 
-def _driver(place: JobFolder) -> str | None:
-    """Who holds the lock. Asking does not take it, but in the process that has it would let go of it: a lock
-    of `lockf` ends when any descriptor of its file is closed."""
-    if FolderLock.held_here(place.folder):
+def _driver(job_folder: JobFolder) -> str | None:
+    """The process that has the lock.
+
+    Asking does not affect the lock of another process, but would release a lock of this process: a `lockf`
+    lock ends when any descriptor of its file is closed. So this process does not ask about its own lock.
+    """
+    if FolderLock.held_here(job_folder.folder):
         return f"process {os.getpid()} on {os.uname().nodename}"
-    with place.doing("see who has the lock"):
+    with job_folder.doing("see who has the lock"):
         try:
-            descriptor = open_plain(place.folder / ".lock", os.O_RDWR)
+            descriptor = open_plain(job_folder.folder / ".lock", os.O_RDWR)
         except FileNotFoundError:
             return None
         with open(descriptor, "r+b") as file:
@@ -168,25 +171,28 @@ def _driver(place: JobFolder) -> str | None:
             return lock_holder(file.read(200))
 
 
-def failures(folder: str | Path, most: int = 10) -> dict[str, dict[str, str]]:
-    """Of each outcome in `FAILURES`, some programs with what is known of them. Reads the shards of
-    recordings; of another job the manifest knows the failures that were ours."""
+def failures(folder: str | Path, limit: int = 10) -> dict[str, dict[str, str]]:
+    """Outcome in `FAILURES` -> up to `limit` programs, each with its detail.
+
+    Reads the shards of recordings. For jobs of other kinds, returns deskcheck's own failures from the
+    manifest.
+    """
     by_outcome: dict[str, dict[str, str]] = {}
-    place = JobFolder(folder)
-    if place.job.exists() and read_plan(place).kind != "record":
-        problems = Totals.of(read_manifest(place).values()).problems
-        return {"harness_error": dict([*problems.items()][:most])} if problems else {}
-    for shard in sorted(place.files().get("recordings", ())):
+    job_folder = JobFolder(folder)
+    if job_folder.job.exists() and read_plan(job_folder).kind != "record":
+        problems = Totals.of(read_manifest(job_folder).values()).problems
+        return {"harness_error": dict([*problems.items()][:limit])} if problems else {}
+    for shard in sorted(job_folder.files().get("recordings", ())):
         columns = ["id", "outcome", "detail"]
-        path = place.file("recordings", shard)
+        path = job_folder.file("recordings", shard)
         table = pq.read_table(path, columns=columns, filters=[("outcome", "in", FAILURES)])
         for row in table.to_pylist():
             programs = by_outcome.setdefault(row["outcome"], {})
-            if len(programs) < most:
+            if len(programs) < limit:
                 programs[row["id"]] = row["detail"]
     return {kind: by_outcome[kind] for kind in FAILURES if kind in by_outcome}
 
 
 def changed(folder: str | Path) -> list[str]:
-    """Files that are not what the manifest says, or are gone, by name. Reads every byte."""
+    """Names of files that are missing or differ from the manifest. Reads every byte."""
     return sorted(name for names in changed_files(JobFolder(folder)).values() for name in names)

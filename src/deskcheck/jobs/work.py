@@ -1,9 +1,9 @@
-"""The work of a job, as functions from JSON to JSON: whoever calls them, and on whichever machine.
+"""The work of a job as functions from JSON to JSON, which can be called on any machine.
 
-A task names the module whose `TASKS` do it: ``make`` makes a shard or some of it, ``join`` makes one of its
-parts, ``describe`` tells what the manifest says of one that is there. What goes wrong is of three kinds: a
-refusal, which ends the job (the disk is full, the sandbox cannot be had, an item cannot be used); a failure,
-which is an error of ours and is tried again; and a death, of which this process says nothing any more.
+A task names the module whose `TASKS` do it: ``make`` makes a shard or some of its items, ``join`` joins the
+parts of a shard, ``describe`` returns the line of the manifest for an existing shard. A task can go wrong in
+three ways. A refusal ends the job: the disk is full, the sandbox is not available, an item cannot be used. A
+failure is an error in deskcheck; the task is repeated. After a death the process reports nothing.
 """
 
 import errno
@@ -29,8 +29,8 @@ def run_task(task: dict[str, Any]) -> dict[str, Any]:
     """Do a piece of work; return ``{"done": ...}``, ``{"failed": text}`` or ``{"refused": text, "error":
     class}``.
 
-    task: ``work`` names the module, ``do`` what of it, ``folder`` is the job's, ``shard`` a name; the rest
-    depends on what is done.
+    task: ``work`` names the module, ``do`` one of its `TASKS`, ``folder`` the job's folder, ``shard`` the
+    shard. Other keys depend on ``do``.
     """
     try:
         return {"done": importlib.import_module(task["work"]).TASKS[task["do"]](task)}
@@ -44,7 +44,7 @@ def run_task(task: dict[str, Any]) -> dict[str, Any]:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno != errno.ENOENT:
             return {"refused": str(error), "error": "RecordingError"}
         return {"failed": str(error)}
-    except Exception:  # whatever it is, the driver is told
+    except Exception:  # any error is reported to the driver
         return {"failed": _last_line()}
 
 
@@ -53,12 +53,14 @@ def _last_line() -> str:
 
 
 _watched: list[float] = []
-"""When the watchdog was last set."""
+"""The time when the watchdog was last set."""
 
 
 def watch(patience_s: float) -> None:
-    """Have this process ended if an item takes longer, or up to a quarter more. Setting the watchdog
-    anew for every item would take milliseconds of each: it waits for a thread."""
+    """End this process if an item takes longer than `patience_s`, or up to a quarter more.
+
+    The watchdog is not reset for every item: that takes milliseconds, because it waits for a thread.
+    """
     now = time.monotonic()
     if not _watched or now - _watched[0] > patience_s / 4:
         faulthandler.dump_traceback_later(1.25 * patience_s, exit=True, file=2)
@@ -71,9 +73,9 @@ def unwatch() -> None:
 
 
 def check_machine(decided_by: str, task: Mapping[str, Any], decides: str) -> None:
-    """Raises InputError where what decides a task is other here than where the job was planned.
+    """Raise InputError if this machine would do a task differently from the one that planned the job.
 
-    decides: what that may be, in words.
+    decides: words for what may differ.
     """
     if decided_by != task["decided_by"]:
         raise InputError(
@@ -82,11 +84,11 @@ def check_machine(decided_by: str, task: Mapping[str, Any], decides: str) -> Non
         )
 
 
-def check_seen(place: JobFolder, paths: Iterable[Path] = (), what: str = "a folder") -> None:
-    """Raises InputError where this machine does not see the job's folder, or other paths that it needs."""
+def check_seen(job_folder: JobFolder, paths: Iterable[Path] = (), what: str = "a folder") -> None:
+    """Raise InputError if this machine does not see the job's folder, or other paths that the job needs."""
     unseen = [path for path in paths if not path.exists()]
-    if not place.job.exists():
-        unseen, what = [place.folder], "a folder"
+    if not job_folder.job.exists():
+        unseen, what = [job_folder.folder], "a folder"
     if unseen:
         node = os.uname().nodename
         raise InputError(f"{node}: does not see {unseen[0]}: a job needs {what} that all machines share.")
@@ -102,8 +104,8 @@ def shard_line(
     problems: dict[str, str],
     finished: float,
 ) -> Line:
-    """What the manifest says of a shard. paths: of its files, by table. outcomes: how many of its items ended
-    in each way."""
+    """The line of the manifest for a shard. paths: its files by table. outcomes: number of items by
+    outcome."""
     return {
         "shard": shard,
         "programs": outcomes.total(),
@@ -117,7 +119,7 @@ def shard_line(
 
 
 def file_facts(paths: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
-    """What a line of the manifest says of the files of a shard, by table."""
+    """Sizes and digests of a shard's files, by table, for a line of the manifest."""
     return {
         "bytes": {table: path.stat().st_size for table, path in paths.items()},
         "sha256": {table: sha256(path) for table, path in paths.items()},
@@ -125,9 +127,11 @@ def file_facts(paths: Mapping[str, Path]) -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    """A worker of the local pool: tasks come on standard input, a line each, and answers go out, each after
-    the number of its task."""
+    """Run as a worker of the local pool.
+
+    Each line of standard input is a task. Each answer follows the number of its task on standard output.
+    """
     with os.fdopen(os.dup(1), "w", encoding="ascii") as answers:
-        os.dup2(2, 1)  # nothing else may speak there
+        os.dup2(2, 1)  # only answers may go there
         for number, line in enumerate(sys.stdin, 1):
             print(json.dumps([number, run_task(json.loads(line))]), file=answers, flush=True)

@@ -203,7 +203,7 @@ def _programs(
             settings=settings,
             size=spread.shards or SIZE,
             replace=spread.replace,
-            progress=lambda now: progress(str(now), now.done, now.of),
+            progress=lambda now: progress(str(now), now.finished, now.total),
         )
     else:
         summary = record_programs(

@@ -1,7 +1,7 @@
-"""Where programs come from: files, doctests, functions with inputs, published sets, generators.
+"""Sources of programs: files, doctests, functions with inputs, published sets, generators.
 
-Every source becomes an iterator of `Program`, each with its origin, and whether it
-may be trained on. Nothing of the user's is run here: that is the sandbox's work, which `inputs` has it do.
+A source is an iterator of `Program`. Each program has its origin, and whether models may be trained on it.
+User code is not run in this process: `inputs` runs it in the sandbox.
 """
 
 from deskcheck.sources.sets import doctests

@@ -1,5 +1,8 @@
-"""The self-check of a folder of recordings: does what was recorded agree with what its source says,
-does any value show an address, and does the state at an event always decide what comes next?"""
+"""The self-check of a folder of recordings.
+
+It checks whether the recordings agree with what their sources state, whether any value shows a memory
+address, and whether the state at an event always decides the next event.
+"""
 
 import ast
 import itertools
@@ -22,37 +25,37 @@ from deskcheck.sources.sets import doctests
 from deskcheck.sources.sets.published import scored_by_equality
 
 _ENDS_AS_IT_ENDS = {"test", "mutation", "input", "script"}
-"""What a program has in its `extra` of which nothing is known beforehand."""
+"""Keys in the `extra` of programs whose result is not known beforehand."""
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}")
 
 
 @dataclass(slots=True)
 class CheckReport:
-    """Findings of `check`: recording id -> place or reason."""
+    """Findings of `check`: recording id -> location or reason."""
 
     checked: int = 0
-    """Recordings."""
+    """Number of recordings."""
     events: int = 0
     wrong: dict[str, str] = field(default_factory=dict)
-    """Not as their source says."""
+    """Recordings that disagree with their source."""
     not_repeatable: dict[str, str] = field(default_factory=dict)
     cut: dict[str, str] = field(default_factory=dict)
-    """Events are missing."""
+    """Recordings whose last events are missing."""
     addresses: dict[str, str] = field(default_factory=dict)
     ambiguous: dict[str, str] = field(default_factory=dict)
     """Two events with the same full state have different successors."""
     explained: dict[str, str] = field(default_factory=dict)
-    """Ambiguous, and the recording shows why: outside input, or state of a C function."""
+    """Ambiguous recordings that show the cause: outside input, or the state of a C function."""
     damaged: dict[str, str] = field(default_factory=dict)
     not_followed: int = 0
-    """Recordings with more events than were looked at for ambiguity."""
+    """Number of traces that were too long to be checked for ambiguity."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> CheckReport:
-    """Look at every recording; states are compared in those of at most `max_events` events."""
+    """Check every recording. States are compared only in traces of up to `max_events` events."""
     report = CheckReport()
     for recording in recordings:
         report.checked += 1
@@ -61,7 +64,7 @@ def check(recordings: Iterable[Recording], *, max_events: int = 10_000) -> Check
         except RecordingError as error:
             report.damaged[recording.id] = str(error)
     unreadable = recordings.unreadable if isinstance(recordings, Recordings) else ()
-    report.damaged |= {f"unreadable {number}": why for number, why in enumerate(unreadable, 1)}
+    report.damaged |= {f"unreadable {number}": reason for number, reason in enumerate(unreadable, 1)}
     return report
 
 
@@ -92,7 +95,7 @@ def _look_at(recording: Recording, report: CheckReport, max_events: int) -> None
 
 
 def _check_rows(recording: Recording) -> None:
-    """Raises RecordingError where a row is not what a reader can understand, given those before it."""
+    """Raise RecordingError for a row that a reader cannot understand, given the rows before it."""
     checker = Checker()
     for trace in recording.traces:
         for row in trace.rows:
@@ -103,11 +106,11 @@ def _check_rows(recording: Recording) -> None:
 
 
 def disagreement(recording: Recording) -> str | None:
-    """How a recording differs from what the program's source says will happen; None if it does not.
+    """The difference between a recording and what the program's source states; None if they agree.
 
     A program of a published set must return, with the result, lines and output that the set states. A session
-    of doctests must show what each example says. Nothing is expected of a call that a test made, a script, a
-    mutant or a generated program.
+    of doctests must show the output of each example. For calls that a test made, scripts, mutants and
+    generated programs nothing is stated.
     """
     program, run_result = recording.program, recording.run_result
     if program.mode is Mode.SESSION and program.expected is not None:
@@ -138,7 +141,7 @@ def _returned(program: Program, result: str | None) -> bool:
 
 
 def _published(recording: Recording) -> str | None:
-    """As `disagreement`, of the lines that run and of the output, where the program's row has them."""
+    """Like `disagreement`, for the lines and output that the program's row states."""
     extra, run_result = recording.program.extra, recording.run_result
     if (
         printed := extra.get("published_output")
@@ -152,39 +155,44 @@ def _published(recording: Recording) -> str | None:
     lines = _once(lines)
     if ran == lines:
         return None
-    at = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
-    if at is None:
+    position = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
+    if position is None:
         return f"{len(ran)} lines run, not {len(lines)}; the first {min(len(ran), len(lines))} are the same"
-    return f"line {ran[at]} is the {at + 1}th that runs, not line {lines[at]}"
+    return f"line {ran[position]} is the {position + 1}th that runs, not line {lines[position]}"
 
 
 def _once(lines: Iterable[int]) -> list[int]:
-    """Lines with repeats on end told once: how often a comprehension comes by its line depends on whether it
-    is a frame (up to CPython 3.11) or not."""
+    """Lines without immediate repeats.
+
+    How often a comprehension visits its line depends on whether it has its own frame, as up to CPython 3.11.
+    """
     return [line for line, _ in itertools.groupby(lines)]
 
 
 def session_outputs(recording: Recording) -> list[str]:
-    """What each statement of a session showed, in order."""
+    """The outputs of a session's statements, in order."""
     wants = read_json(recording.program.expected or "[]", f"{recording.program.id}: expected")
     starts = [want["line"] for want in wants]
     outputs = [""] * len(starts)
-    current, shown = -1, 0
+    current, chars_shown = -1, 0
     for row in recording.trace.rows if recording.traces else ():
         top = row.function == "<module>" and row.file == recording.program.filename
         if row.output:
-            shown += len(row.output)
+            chars_shown += len(row.output)
             if current >= 0:
                 outputs[current] += row.output
         if top and row.kind == Kind.LINE:
             current = max((i for i, line in enumerate(starts) if line <= row.line), default=-1)
     if current >= 0:  # an exception of the last statement is shown after the last event
-        outputs[current] += recording.run_result.stdout[shown:]
+        outputs[current] += recording.run_result.stdout[chars_shown:]
     return outputs
 
 
 def shown_address(recording: Recording) -> str | None:
-    """Where a value shows a memory address that is not part of the program's own text or output."""
+    """The event and text of a memory address in a value; None if there is none.
+
+    Addresses in the program's text do not count.
+    """
     for trace in recording.traces:
         for row in trace.rows:
             for column in (row.locals, row.stack, row.globals, row.objects, row.caller, row.value):
@@ -195,34 +203,38 @@ def shown_address(recording: Recording) -> str | None:
 
 
 def ambiguity(trace: Trace) -> tuple[str, str | None] | None:
-    """Two events of the same full state with different successors, as (place, why the recording
-    itself says that something outside of the state decided, or None); None if there are none."""
+    """Two events with the same full state and different successors; None if there are none.
+
+    The result is a location and a reason. The reason names something outside of the state that decided, as
+    far as the recording shows it; otherwise it is None.
+    """
     state = State()
     after: dict[bytes, tuple[bytes, int]] = {}
     before: tuple[bytes, int, str | None] | None = None
     explained: tuple[str, str | None] | None = None
     for row in trace.rows:
         state = state.after(row)
-        here = blake2b(fingerprint(state).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        state_digest = blake2b(fingerprint(state).encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if before is not None and row.left_out is None:
             key, index, reason = before
-            first = after.setdefault(key, (here, index))
-            if first[0] != here:
-                place = f"events {first[1]} and {index} (line {trace.rows[index].line})"
+            first = after.setdefault(key, (state_digest, index))
+            if first[0] != state_digest:
+                location = f"events {first[1]} and {index} (line {trace.rows[index].line})"
                 reason = reason or _outside(state)
                 if reason is None:
-                    return place, None
-                explained = explained or (place, reason)
-        before = (here, row.index, _outside(state))
+                    return location, None
+                explained = explained or (location, reason)
+        before = (state_digest, row.index, _outside(state))
     return explained
 
 
 def _outside(state: State) -> str | None:
-    """What besides the recorded state may decide what comes next, as far as the recording shows it."""
+    """Something outside of the recorded state that may decide the next event, as far as the recording shows
+    it."""
     for number in state.active:
         caller = state.frames[number].caller
         if caller is not None and "via" in caller:
-            return f"{caller['via']} is running and keeps state of its own"
+            return f"{caller['via']} is running and has internal state"
     for content in state.objects.values():
         if content["kind"] == "opaque":
             return f"it holds a {content['type']}, which is opaque"
@@ -244,7 +256,7 @@ def summary(report: CheckReport) -> str:
         ("... where the recording shows why", report.explained),
     ):
         lines.append(f"{len(reasons):6d} {finding}")
-        lines += [f"         {name}: {why}" for name, why in list(reasons.items())[:20]]
+        lines += [f"         {name}: {reason}" for name, reason in list(reasons.items())[:20]]
         if len(reasons) > 20:
             lines.append(f"         ... and {len(reasons) - 20} more")
     return "\n".join(lines)

@@ -1,8 +1,7 @@
-"""Recordings without those that are there already: the same run, or a near copy of a program.
+"""Recordings without duplicates: without equal runs and, if wanted, near copies of programs.
 
-Recordings of several folders, shard after shard, are written into one folder of larger shards, the
-first of each that is the same. What is dropped is listed in ``duplicates.parquet``, with what it is
-the same as.
+The recordings of several folders are written into one folder of larger shards. Of equal recordings, the first
+one remains. ``duplicates.parquet`` lists the dropped recordings, each with the one that it duplicates.
 """
 
 import os
@@ -28,20 +27,23 @@ from deskcheck.sources.near import NearCopies, digest
 LIST_NAME = "duplicates.parquet"
 SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
 _RECORDINGS, _EVENTS = 5_000, 1_000_000
-"""Either ends a shard."""
+"""Numbers of recordings and of events. A shard is complete when it reaches either."""
 _CALL = ("code", "mode", "entry", "arguments", "module", "sources")
-"""What decides a run. The code of a call that a test made stands in `sources` alone."""
+"""Columns that decide a run. The code of a call that a test made is only in `sources`."""
 
 
 @dataclass(kw_only=True)
 class Deduplicated:
-    """recordings: how many there were; kept: how many are left, of so many programs; dropped: the
-    others, by reason."""
+    """Counts of `deduplicate`."""
 
     recordings: int = 0
+    """Recordings in the folders."""
     kept: int = 0
+    """Recordings that remain."""
     programs: int = 0
+    """Programs of the remaining recordings."""
     dropped: Counter[str] = field(default_factory=Counter)
+    """Dropped recordings, by reason."""
 
     def to_dict(self) -> dict[str, Any]:
         return {**vars(self), "dropped": dict(self.dropped)}
@@ -59,22 +61,23 @@ def deduplicate(
     out: str | os.PathLike[str],
     *,
     near: float | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda finished, total: None,
 ) -> Deduplicated:
-    """Write the recordings of folders into one, each run once. It is there when it is whole.
+    """Write the recordings of several folders into a new one, each run once. `out` exists only when complete.
 
-    The same run: equal code, sources, call and level of recording. near: also without the runs of
-    programs that share at least so much with one before them (`NearCopies`). progress: told how
-    many recordings are done, of how many.
+    Runs are the same if code, sources, call and level of recording are equal.
+
+    near: also drop programs that have at least this share in common with an earlier one (`NearCopies`).
+    progress: called with the number of finished recordings and the number of all recordings.
 
     Raises:
-        InputError: `out` exists; two recordings that differ have one id.
+        InputError: `out` exists, or two different recordings have the same id.
         MissingExtra: `near` without the extra ``[scale]``.
         RecordingError: a folder cannot be read, or the disk refuses.
     """
     into = Path(out)
     if into.exists():
-        raise InputError(f"{into}: is there already. Choose another name, or delete it.")
+        raise InputError(f"{into}: exists already. Choose another name, or delete it.")
     sources = [Recordings(folder) for folder in folders]
     choice = _Choice(NearCopies(near) if near is not None else None)
     part = into.with_name(f"{into.name}.part")
@@ -83,11 +86,11 @@ def deduplicate(
         part.mkdir(parents=True)
         try:
             shards = _Shards(part)
-            of = sum(map(len, sources))
+            total = sum(map(len, sources))
             for source in sources:
                 for paths in source.paths:
                     shards.add(paths, choice)
-                    progress(choice.result.recordings, of)
+                    progress(choice.result.recordings, total)
             shards.close()
             rows = [dropped._asdict() for dropped in choice.dropped]
             pq.write_table(pa.Table.from_pylist(rows, _LIST), part / LIST_NAME, compression="zstd")
@@ -106,7 +109,7 @@ _LIST = pa.schema(
 
 
 def _level(environment: str) -> Any:
-    """The level of a recording, lines or instructions; the text as it is if it is damaged."""
+    """The level of a recording, lines or instructions; the unchanged text if it is damaged."""
     try:
         facts = read_json(environment)
     except NotJSON:
@@ -115,19 +118,18 @@ def _level(environment: str) -> Any:
 
 
 class _Choice:
-    """Which recordings stay."""
+    """Decides which recordings remain."""
 
     def __init__(self, near: NearCopies | None) -> None:
         self.result = Deduplicated()
         self.dropped: list[_Dropped] = []
         self._near = near
         self._runs: dict[bytes, str] = {}
-        """Digest of a run -> id of the first."""
+        """Digest of a run -> id of its first recording."""
         self._programs: dict[bytes, tuple[str, float] | None] = {}
-        """Digest of a program -> what it is a copy of, and how near."""
+        """Digest of a program -> id of the program that it copies, and their similarity."""
         self._firsts: list[str] = []
-        """Ids of the first run of each program that is no copy, by the number that `NearCopies`
-        gives."""
+        """Id of the first run of each new program, by the program's number in `NearCopies`."""
         self._ids = KeySet()
 
     def keeps(self, row: dict[str, Any]) -> bool:
@@ -139,8 +141,8 @@ class _Choice:
             return False
         if not self._ids.add(int.from_bytes(digest(row["id"])[:8], "little")):
             raise InputError(
-                f"two recordings that differ have the id {row['id']!r}: put folders together that have ids "
-                "of their own."
+                f"two recordings that differ have the id {row['id']!r}: the folders must not use the same "
+                "ids for different programs."
             )
         self.result.kept += 1
         return True
@@ -172,8 +174,11 @@ class _Choice:
 
 
 def _program(row: dict[str, Any]) -> str:
-    """The text of the program that ran: its code; of a call that a test made, the file of its
-    function, and all files that ran where that is not among them."""
+    """The text of the program that ran.
+
+    For a call that a test made, it is the file of the function, or all files that ran if that one is not
+    known.
+    """
     if row["code"]:
         return str(row["code"])
     sources: dict[str, str] = read_json(row["sources"], "column sources")
@@ -182,7 +187,7 @@ def _program(row: dict[str, Any]) -> str:
 
 
 class _Shards:
-    """Shards that are written one after another."""
+    """Writes shards one after another."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -191,7 +196,7 @@ class _Shards:
         self._recordings = self._events = 0
 
     def add(self, paths: dict[str, Path], choice: _Choice) -> None:
-        """What stays of a shard."""
+        """Write the remaining recordings of a shard."""
         if self._open is None:
             self._open = (
                 ShardFile(self._path("events"), "events", EVENTS_SCHEMA),

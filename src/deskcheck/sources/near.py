@@ -1,11 +1,12 @@
-"""Programs that are, or nearly are, others: of a set that models are tested on, or of the same corpus.
+"""Programs that equal or resemble others, in a set that models are tested on or in the same corpus.
 
-Two are the same if their Python tokens are, but for layout, comments, docstrings and names of their own
-choosing. How near two are is told by their runs of 13 tokens (runs of 13 words are what GPT-3's training
-data was filtered by: Brown et al. 2020, arXiv:2005.14165, appendix C). One is near a program of a test set if
-it has half of the runs that the other has: against some thousand programs that is counted exactly. In a
-corpus it is near one before it if both have a large enough share of the runs that either has (Jaccard):
-candidates are found by sketches (MinHash), and then counted exactly.
+Two programs are the same if they have the same Python tokens, ignoring layout, comments, docstrings and the
+names that they define. Similarity is measured by runs of 13 tokens. (GPT-3's training data was filtered by
+runs of 13 words: Brown et al. 2020, arXiv:2005.14165, appendix C.)
+
+A program is near one of a test set if it has half of that program's runs. With some thousand test programs
+this is counted exactly. In a corpus, a program is near an earlier one if the runs of both are a large enough
+share of the runs of either (Jaccard). Candidates are found by MinHash sketches, and then counted exactly.
 """
 
 import builtins
@@ -29,8 +30,10 @@ _KNOWN = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(d
 
 
 def tokens_of(code: str) -> list[str]:
-    """The Python tokens without layout, comments and strings that are statements of their own. Of what is no
-    Python, the words."""
+    """The Python tokens without layout, comments and strings that are whole statements.
+
+    For a text that is not Python, its words.
+    """
     tokens: list[str] = []
     fresh = True  # at the beginning of a statement
     string: str | None = None
@@ -38,7 +41,7 @@ def tokens_of(code: str) -> list[str]:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type in _LAYOUT or token.type == tokenize.ENDMARKER:
                 if token.type == tokenize.NEWLINE:
-                    string, fresh = None, True  # a string alone: left out
+                    string, fresh = None, True  # a statement that is only a string: left out
                 continue
             if string is not None:
                 tokens.append(string)
@@ -54,7 +57,7 @@ def tokens_of(code: str) -> list[str]:
 
 
 def renamed(tokens: Iterable[str]) -> tuple[str, ...]:
-    """The tokens with names of the program's choosing numbered by first sight; attributes keep theirs."""
+    """The tokens with the program's names numbered by first occurrence. Attributes keep their names."""
     names: dict[str, str] = {}
     numbered = []
     before = ""
@@ -67,7 +70,7 @@ def renamed(tokens: Iterable[str]) -> tuple[str, ...]:
 
 
 def runs_of(tokens: list[str]) -> set[tuple[str, ...]]:
-    """All runs of `GRAM` tokens; of a shorter program, the whole."""
+    """All runs of `GRAM` tokens. A shorter program is one run."""
     return {tuple(tokens[at : at + GRAM]) for at in range(max(1, len(tokens) - GRAM + 1))}
 
 
@@ -77,23 +80,23 @@ def digest(text: str | bytes, size: int = 16) -> bytes:
 
 
 class HeldOut:
-    """The programs of some sets."""
+    """The programs of sets that models are tested on."""
 
     def __init__(self) -> None:
         self._same: dict[int, str] = {}
         self._grams: defaultdict[int, list[int]] = defaultdict(list)
         self._programs: list[tuple[str, int]] = []
-        self._known: set[str] = set()
+        self._seen_codes: set[str] = set()
         self._digest = hashlib.sha256()
 
     def __len__(self) -> int:
         return len(self._programs)
 
     def add(self, name: str, code: str) -> None:
-        """Another program of a set."""
-        if code in self._known:
+        """Add a program of a set."""
+        if code in self._seen_codes:
             return
-        self._known.add(code)
+        self._seen_codes.add(code)
         self._digest.update(code.encode("utf-8", "surrogatepass") + b"\0")
         tokens = tokens_of(code)
         self._same.setdefault(hash(renamed(tokens)), name)
@@ -104,11 +107,11 @@ class HeldOut:
 
     @property
     def sha256(self) -> str:
-        """Over the programs, in their order."""
+        """Digest of all programs, in order."""
         return self._digest.hexdigest()
 
     def near(self, code: str) -> str | None:
-        """Why a program may not be learned from; None where it may."""
+        """The reason not to train on a program; None if there is none."""
         tokens = tokens_of(code)
         if (name := self._same.get(hash(renamed(tokens)))) is not None:
             return f"the same as a program of {name}"
@@ -123,31 +126,33 @@ class HeldOut:
 
 
 class NearCopies:
-    """Programs one after another, each compared with those before it that were none. Takes some kilobytes a
-    program. Needs the extra ``[scale]``.
+    """Programs that are compared with the earlier ones, except those that were near copies.
 
-    share: of the runs that either of two has, how many both must have, above 0 and at most 1.
+    Takes some kilobytes a program. Needs the extra ``[scale]``.
+
+    share: the smallest share of common runs that makes a near copy, above 0 and up to 1.
     """
 
     def __init__(self, share: float) -> None:
         if not 0 < share <= 1:
-            raise InputError(
-                f"near={share}: a share of what two programs have in common, above 0, at most 1."
-            )
+            raise InputError(f"near={share}: must be a share of common text, above 0 and up to 1.")
         try:
             from datasketch import MinHash, MinHashLSH
         except ImportError as error:
             raise MissingExtra("datasketch", "scale", "Finding near copies") from error
         self.share = share
         self._sketch = MinHash
-        # What is found is counted exactly, so that too much is better than too little.
+        # Candidates are counted exactly, so it is better to find too many than too few.
         self._index = MinHashLSH(threshold=min(share, 0.99), num_perm=_PERMUTATIONS, weights=(0.1, 0.9))
         self._same: dict[bytes, int] = {}
         self._runs: list[array[int]] = []
 
     def add(self, code: str) -> tuple[int, float] | None:
-        """The number of the program before it, from 0 on, that it is a copy of, and the share that they have
-        in common; 1 if they are the same but for names. None for one that is new: it has a number now."""
+        """The number of the earlier program that this one copies, and their common share.
+
+        The share is 1 if they differ only in names. None for a new program, which gets the next number, from
+        0.
+        """
         tokens = tokens_of(code)
         same = digest("\0".join(renamed(tokens)), 16)
         if (number := self._same.get(same)) is not None:

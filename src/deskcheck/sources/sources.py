@@ -1,4 +1,4 @@
-"""What a user may name as a source of programs, and which reader it goes to."""
+"""The forms in which a user names a source of programs, and the choice of its reader."""
 
 import difflib
 import logging
@@ -37,25 +37,25 @@ SOURCES: Mapping[str, str] = {
     "MODULE": "the doctests of an importable module: heapq, json.decoder; also doctests:MODULE",
     "FILE.jsonl": 'functions with inputs, one a row: {"code": ..., "entry": "f", "inputs": ["(3, 4)"]}',
     **dict(
-        (f"{name}:PATH", f"the set {known.title}: your copy of it")
-        if known.hub is None
-        else (f"{name}[:PATH]", f"the set {known.title}: a file of it, or fetched once")
-        for name, known in PUBLISHED.items()
+        (f"{name}:PATH", f"the set {published.title}: your copy of it")
+        if published.hub is None
+        else (f"{name}[:PATH]", f"the set {published.title}: a file of it, or fetched once")
+        for name, published in PUBLISHED.items()
     ),
-    "pytest:PATH": "calls that the tests of a project make of its own functions",
+    "pytest:PATH": "calls that the tests of a project make to the project's functions",
     "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "
     "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
     "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
-    "generated:COUNT[,OPTION=...]": "small programs that nobody wrote: generated:1000,difficulty=3 (of 10)",
+    "generated:COUNT[,OPTION=...]": "small generated programs: generated:1000,difficulty=3 (of 10)",
     "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",
 }
 """Form of a source -> one line of help."""
 
 _DOCTESTS = "doctests:"
 TESTS = "pytest:"
-"""What begins a source that `deskcheck.recorder.suite` records."""
+"""Prefix of the sources that `deskcheck.recorder.suite` records."""
 _MADE = ("doctests", "family", "generated", "inputs", "mutations", "notebooks", "pytest")
-"""Words before a colon that name no set."""
+"""Words before a colon that do not name a set."""
 
 
 Note = Callable[[str], None]
@@ -67,9 +67,9 @@ class Source:
 
     name: str
     about: str
-    """Its programs, in a line."""
+    """One line about its programs."""
     read: Callable[[str, Note], Iterator[Program]]
-    """The rest -> programs. It raises InputError; `Note` takes sentences about what was left out."""
+    """REST -> programs. It raises InputError; `Note` takes sentences about what was left out."""
 
 
 OTHERS: Registry[Source] = Registry("sources", Source, [])
@@ -77,7 +77,7 @@ OTHERS: Registry[Source] = Registry("sources", Source, [])
 
 
 def source(name: str, *, about: str) -> Callable[[Callable[[str, Note], Iterator[Program]]], Source]:
-    """Make a source, ``NAME:REST``, of a function that reads it.
+    """Register a function as the reader of a source, ``NAME:REST``.
 
         @source("cells", about="the cells of a text file")
         def cells(rest, note):
@@ -101,14 +101,14 @@ def programs(
 ) -> Iterator[Program]:
     """The programs of a source, which is one of the forms in `SOURCES`.
 
-    A published set's name means the set; another name means the file or folder, then the module. Rows of a
-    data file are checked when they are reached, everything else before this returns.
+    The name of a published set means the set. Another name means a file or folder, or else a module. Rows of
+    a data file are checked when they are reached; everything else is checked before this returns.
 
-    arguments: of ``FILE.py::FUNCTION`` only. note: takes a sentence about what was left out. refuse: takes
-    each row that cannot be used; without it the first of them is an error. propose: as in `find_inputs`.
+    arguments: only for ``FILE.py::FUNCTION``. note: takes a sentence about what was left out. refuse: takes
+    each row that cannot be used; without it the first such row is an error. propose: see `find_inputs`.
 
     Raises:
-        InputError: the source cannot be used; says why, and what to write instead.
+        InputError: the source cannot be used. The message says why, and what to write instead.
         MissingExtra: a set must be fetched and huggingface_hub is not installed.
     """
 
@@ -145,11 +145,11 @@ def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
         if os.path.exists(path):
             note(f"{source} is read as the published set; write ./{source} for what has that name here.")
         return published_set(source, note=note, refuse=refuse)
-    scheme, colon, rest = source.partition(":")
+    scheme, colon, argument = source.partition(":")
     if colon and scheme in PUBLISHED:
-        return published_set(scheme, rest, note=note, refuse=refuse)
+        return published_set(scheme, argument, note=note, refuse=refuse)
     if colon and scheme not in _MADE and scheme in OTHERS:
-        return OTHERS[scheme].read(rest, note)
+        return OTHERS[scheme].read(argument, note)
     if source and os.path.exists(path):  # not Path.exists, which raises for a name that is too long
         return _in_path(source, path, note, refuse)
     if colon and re.fullmatch(r"[\w+-]+", scheme):
@@ -159,11 +159,11 @@ def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
         forms = [form.replace("[,OPTION=...]", "") for form in SOURCES if ":" in form]
         return iter(doctests_in_module(source, [*PUBLISHED, *forms, *_names_near(path)], note))
     _refuse_missing(source)
-    raise InputError(f"{source!r} names no source of programs. Write one of\n{_forms()}")
+    raise InputError(f"{source!r} is not a source of programs. Write one of\n{_forms()}")
 
 
 def _forms() -> str:
-    lines = {**SOURCES, **{f"{name}:REST": other.about for name, other in OTHERS.items()}}
+    lines = {**SOURCES, **{f"{name}:REST": registered.about for name, registered in OTHERS.items()}}
     return "\n".join(f"    {form:18} {help_}" for form, help_ in lines.items())
 
 
@@ -202,16 +202,16 @@ def _in_path(source: str, path: Path, note: Note, refuse: Refuse | None) -> Iter
         return iter([archived(source, modules)])
     raise InputError(
         f"{source}: is read neither as Python (.py) nor as functions with inputs (.jsonl, .jsonl.gz). "
-        f"A file of a published set is named with it, as cruxeval:{source}"
+        f"For a file of a published set, put the name of the set in front, such as cruxeval:{source}"
     )
 
 
 def _names_near(path: Path) -> list[str]:
-    """What stands in the folder that the path points into, written as the user would write it."""
+    """The entries of the path's folder, written as the user would write them."""
     folder = path.parent
     return [str(entry) for entry in folder.iterdir()] if os.path.isdir(folder) else []
 
 
-def _close(text: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(text, sorted(known), n=3, cutoff=0.7)
+def _close(text: str, candidates: list[str]) -> str:
+    close = difflib.get_close_matches(text, sorted(candidates), n=3, cutoff=0.7)
     return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -93,7 +93,7 @@ async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) ->
         code,
         entry,
         node,
-        known=visible_inputs,
+        known_inputs=visible_inputs,
         ways=("known", "hints"),
         numbers=random.Random(bench.puzzle.id),
         propose=None,

@@ -27,7 +27,7 @@ def job_progress(out: Path, quiet: bool) -> Iterator[Callable[[Any], None]]:
     with progress_bar(quiet) as advance:
 
         def tell(now: Any) -> None:
-            advance(str(now), now.done, now.of)
+            advance(str(now), now.finished, now.total)
 
         with says_when_interrupted(stopped(out)):
             yield tell

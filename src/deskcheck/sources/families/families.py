@@ -1,11 +1,11 @@
-"""Families of long executions: ``family:collatz``. A family is one task, several texts that solve it, and
-inputs of any length of run.
+"""Families of long executions: ``family:collatz``.
 
-Collatz, the binary counter and Fibonacci are those of Execution Tuning (arXiv 2503.05703), whose own texts
-were not published. The texts of a family give the same results and differ in all else, so that a model can
-be trained on some and asked about another. `variants` writes a text otherwise, as often as is wanted.
+A family is one task, several texts that solve it, and inputs for runs of any length. Collatz, the binary
+counter and Fibonacci are those of Execution Tuning (arXiv 2503.05703), whose texts were not published. The
+texts of a family return the same results and otherwise differ, so a model can be trained on some and asked
+about another. `variants` rewrites a text as often as needed.
 
-Only programs of this file are run here, in this process, to find inputs for a run of a wanted length.
+Only the programs of families are run in this process, to find inputs for a run of the requested length.
 """
 
 import functools
@@ -30,20 +30,22 @@ from deskcheck.sources.text.shipped import shipped
 PREFIX = "family:"
 LICENCE = "Apache-2.0"
 _SEPARATOR = "# ----\n"
-"""Between the texts of a family in its file."""
+"""The line between two texts in the file of a family."""
 _OPTIONS = {
     "inputs": "inputs for each text, 10 by default; 'paper': those of Execution Tuning",
-    "events": "about so many line events in each run",
-    "size": "sizes of inputs: up to 50, or 20-50; what it counts, the family decides",
-    "texts": "which of the texts: 2, or 0-2; all by default",
-    "variants": "each text written otherwise, as 1-20: twenty times; 0, the default: as it stands",
-    "seed": "another number, other inputs",
+    "events": "the approximate number of line events in each run",
+    "size": "sizes of inputs, such as 50 (up to 50) or 20-50; their meaning depends on the family",
+    "texts": "numbers of the texts, such as 2 or 0-2; all by default",
+    "variants": "numbers of rewritten texts, such as 1-20 for twenty; 0, the default, is the original",
+    "seed": "a number; another one gives other inputs",
 }
 _PAPER_RANGES = ((4, 1, 20), (5, 20, 4000))
-"""So many inputs between these bounds had the paper's long executions; 3038 is the one that it names."""
+"""Numbers of inputs, and their bounds, in the long executions of the paper, which names only the input
+3038."""
 _PAPER_NAMED = 3038
 _TOLERANCE = 1.5
-"""A run of between N / this and N * this line events has about N: a disk more doubles Hanoi's."""
+"""A run of N line events may differ from the requested length by this factor. One more disk doubles
+Hanoi's."""
 _COUNTED_MOST = 5_000_000
 
 
@@ -83,7 +85,7 @@ def entry(text: str) -> str:
 
 
 def text_of(family: Family, number: int, variant_number: int = 0) -> str:
-    """A text of a family unchanged (variant 0), or rewritten: each number gives another text."""
+    """A text of a family, unchanged (variant 0) or rewritten. Each number gives another text."""
     text = family.texts[number]
     if variant_number == 0:
         return text
@@ -93,11 +95,11 @@ def text_of(family: Family, number: int, variant_number: int = 0) -> str:
 def families(source: str) -> Iterator[Program]:
     """The programs of ``family:NAME[,OPTION=VALUE...]``; NAME ``all`` means every family, in order.
 
-    `extra` has family, text and variant (their numbers) and size; where a length was asked for, also
-    events: how many line events the run has.
+    `extra` has the family's name, the numbers of text and variant, and the size. If a length was requested,
+    it also has events, the number of line events in the run.
 
     Raises:
-        InputError: no such family or option; an option that the family cannot serve.
+        InputError: the family or option does not exist, or the family does not support the option.
     """
     name, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
     if name != "all" and name not in FAMILIES:
@@ -130,10 +132,10 @@ class _Request:
     texts: range
     variants: range
     inputs: int | None
-    """For each text; None: the inputs of the paper."""
+    """Number of inputs for each text; None for the inputs of the paper."""
     sizes: range
     longest: int
-    """The largest size where a length of run is asked for."""
+    """The largest size if a length of run is requested."""
     events: int | None
     seed: str
 
@@ -141,13 +143,13 @@ class _Request:
 def _request(family: Family, options: Mapping[str, str], source: str) -> _Request:
     seed, inputs = options.get("seed", "0"), options.get("inputs", "10")
     whole_number(seed, "seed", source, minimum=0)
-    place = f"{source} ({family.name})"
+    location = f"{source} ({family.name})"
     texts = range(len(family.texts))
     if "texts" in options:
-        texts = whole_range(options["texts"], "texts", place, maximum=len(texts) - 1)
+        texts = whole_range(options["texts"], "texts", location, maximum=len(texts) - 1)
     sizes, longest = range(family.least, family.size + 1), family.most
     if "size" in options:
-        sizes = whole_range(options["size"], "size", place, minimum=family.least, maximum=family.most)
+        sizes = whole_range(options["size"], "size", location, minimum=family.least, maximum=family.most)
         longest = sizes[-1]
         if "-" not in options["size"]:
             sizes = range(family.least, longest + 1)
@@ -191,7 +193,7 @@ def _programs(request: _Request) -> Iterator[Program]:
 
 
 def _inputs(request: _Request, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Argument lists: the same for every text of the family, unless a length of run is asked for."""
+    """Argument lists. They are the same for every text of the family, unless a length of run is requested."""
     family, sizes = request.family, request.sizes
     if request.inputs is None:
         for n in paper_inputs(request.seed):
@@ -208,8 +210,10 @@ def _inputs(request: _Request, text: str) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def paper_inputs(seed: str = "0") -> list[int]:
-    """Four numbers in 1..20 and five in 20..4000, as many as Execution Tuning had for its long executions.
-    Of its own only 3038 is known, which is always among them."""
+    """Four numbers in 1..20 and five in 20..4000, as many as the long executions of Execution Tuning had.
+
+    Of its numbers only 3038 is known, which is always included.
+    """
     numbers = random.Random(f"paper:{seed}")
     inputs: list[int] = []
     for count, low, high in _PAPER_RANGES:
@@ -225,26 +229,26 @@ def paper_inputs(seed: str = "0") -> list[int]:
 
 class _Run(NamedTuple):
     error: float
-    """Distance from the wanted length, as a logarithm."""
+    """Logarithmic distance from the requested length."""
     arguments: str
     size: int
     events: int
 
 
 def _of_length(request: _Request, text: str, events: int, numbers: random.Random) -> _Run:
-    """A run of about so many line events.
+    """A run of approximately `events` line events.
 
-    Sizes are doubled until the run is long enough, then the gap is halved. Where that fails, because runs of
-    one size differ in length, inputs of sizes near there are tried.
+    Sizes are doubled until the run is long enough, then the gap is halved. This fails if runs of the same
+    size differ in length; then inputs of similar sizes are tried.
     """
     family, low, high = request.family, request.family.least, request.longest
-    wanted = events * (0.9 + 0.2 * numbers.random())  # so that several inputs differ
+    target = events * (0.9 + 0.2 * numbers.random())  # so that several inputs differ
     runs: list[_Run] = []
 
     def attempt(size: int) -> int:
         arguments = family.draw(numbers, size)
-        counted = line_events(text, arguments, most=3 * events + 100)
-        runs.append(_Run(abs(math.log(counted / wanted)), arguments, size, counted))
+        counted = line_events(text, arguments, limit=3 * events + 100)
+        runs.append(_Run(abs(math.log(counted / target)), arguments, size, counted))
         return counted
 
     def best() -> _Run:
@@ -252,11 +256,11 @@ def _of_length(request: _Request, text: str, events: int, numbers: random.Random
 
     if not family.erratic:
         high = low
-        while attempt(high) < wanted and high < request.longest:
+        while attempt(high) < target and high < request.longest:
             low, high = high, min(2 * high, request.longest)
         while high - low > 1 and best().error > math.log(1.02):
             middle = (low + high) // 2
-            if attempt(middle) < wanted:
+            if attempt(middle) < target:
                 low = middle
             else:
                 high = middle
@@ -276,13 +280,13 @@ def _of_length(request: _Request, text: str, events: int, numbers: random.Random
 
 
 class _Enough(Exception):
-    """The run is longer than is of interest."""
+    """The run has reached the limit."""
 
 
-def line_events(text: str, arguments: str, *, most: int = _COUNTED_MOST) -> int:
-    """How many lines a call runs in all, as `sys.settrace` counts them, or `most` if they are more.
+def line_events(text: str, arguments: str, *, limit: int = _COUNTED_MOST) -> int:
+    """The number of line events of a call, counted by `sys.settrace`, or `limit` if there are more.
 
-    For programs of this file alone: it runs them in this process.
+    The call runs in this process, so the text must be one of a family.
     """
     namespace: dict[str, Any] = {}
     exec(compile(text, "<family>", "exec"), namespace)
@@ -293,7 +297,7 @@ def line_events(text: str, arguments: str, *, most: int = _COUNTED_MOST) -> int:
         nonlocal count
         if event == "line":
             count += 1
-            if count >= most:
+            if count >= limit:
                 raise _Enough
         return local
 
@@ -315,7 +319,7 @@ def line_events(text: str, arguments: str, *, most: int = _COUNTED_MOST) -> int:
 
 
 def between(numbers: random.Random, low: int, high: int) -> int:
-    """A whole number from low to high. By `random()` alone, which gives the same on every Python."""
+    """A whole number from low to high. Uses only `random()`, which gives the same numbers on every Python."""
     return low + int(numbers.random() * (high - low + 1))
 
 
@@ -346,22 +350,22 @@ def _runs(numbers: random.Random, size: int) -> str:
 
 
 def _brackets(numbers: random.Random, size: int) -> str:
-    """Mostly balanced: opened and closed at random, and now and then one bracket put in place of another."""
-    text, wanted = "", ""
+    """Brackets that are opened and closed at random, mostly balanced; sometimes one is replaced."""
+    text, closers = "", ""
     while len(text) < size:
-        if wanted and (len(wanted) >= min(size - len(text), 8) or numbers.random() < 0.45):
-            text, wanted = text + wanted[-1], wanted[:-1]
+        if closers and (len(closers) >= min(size - len(text), 8) or numbers.random() < 0.45):
+            text, closers = text + closers[-1], closers[:-1]
         else:
             kind = between(numbers, 0, 1)
-            text, wanted = text + "(["[kind], wanted + ")]"[kind]
+            text, closers = text + "(["[kind], closers + ")]"[kind]
     if numbers.random() < 0.3:
-        at = between(numbers, 0, size - 1)
-        text = text[:at] + "()[]"[between(numbers, 0, 3)] + text[at + 1 :]
+        position = between(numbers, 0, size - 1)
+        text = text[:position] + "()[]"[between(numbers, 0, 3)] + text[position + 1 :]
     return f"({text!r})"
 
 
 def _code(numbers: random.Random, size: int) -> str:
-    """A program for the stack machine that leaves the stack as high as it was, gone through `size` times."""
+    """A program for the stack machine that runs `size` times and leaves the height of the stack unchanged."""
     words: list[str] = []
     high = 0
     for _ in range(between(numbers, 1, 3)):

@@ -1,8 +1,8 @@
-"""A text written otherwise: other names, other loops, statements in another order, with the same results.
+"""Rewriting a program: other names, other loops, statements in another order, with the same results.
 
-For texts in the manner of `families`: functions of numbers, texts and lists, without classes, closures,
-globals and keyword arguments. Whatever else an expression does than give its value is not looked at, so
-this is not for anybody's code.
+This is for programs like those of `families`: functions of numbers, texts and lists, without classes,
+closures, globals and keyword arguments. Side effects of expressions are ignored, so it is not for arbitrary
+code.
 """
 
 import ast
@@ -26,7 +26,7 @@ _NAMES = tuple(dict.fromkeys([*NAMES["int"], *NAMES["loop"], *NAMES["item"], *NA
 
 
 def variant(code: str, numbers: random.Random) -> str:
-    """The text, rewritten here and there and with names of its own."""
+    """The program with some statements rewritten, and with new names."""
     for rewrite in _REWRITES:
         attempts = 0
         while attempts < 4:
@@ -69,8 +69,8 @@ def _renamed(code: str, numbers: random.Random) -> str:
         elif isinstance(node, ast.arg):
             edits.append(places.replace(node, new[node.arg]))
         elif isinstance(node, ast.FunctionDef):
-            at = places.start(node) + len("def ")
-            edits.append(TextEdit(at, at + len(node.name), new[node.name]))
+            name_start = places.start(node) + len("def ")
+            edits.append(TextEdit(name_start, name_start + len(node.name), new[node.name]))
     return edited(code, *edits)
 
 
@@ -158,8 +158,7 @@ def _leaving(places: Places, node: ast.AST) -> _Edits:
 
 
 def _counted(places: Places, node: ast.AST) -> _Edits:
-    """A `while` that counts for a `for` over a range, where its end cannot change and nothing jumps to its
-    head."""
+    """A counting `while` for a `for` over a range, if the end cannot change and there is no `continue`."""
     match node:
         case ast.For(
             target=ast.Name(id=name), orelse=[], iter=ast.Call(func=ast.Name(id="range"), args=[*first, end])
@@ -218,7 +217,7 @@ def _spelled_out(places: Places, node: ast.AST) -> _Edits:
 
 
 def _reordered(places: Places, node: ast.AST) -> _Edits:
-    """Two assignments of constants or variables, the second first."""
+    """Two assignments of constants or variables in the other order."""
     for _, body in ast.iter_fields(node):
         for first, second in pairwise(body) if isinstance(body, list) else ():
             if _is_simple(first) and _is_simple(second) and not _names_in(first) & _names_in(second):

@@ -1,6 +1,6 @@
 """All rules of the levels, in one grammar.
 
-The order here is part of what a seed means: rules in another order give other programs.
+The order of the rules must not change: with another order, a seed gives other programs.
 """
 
 from deskcheck.sources.generated.statements import (

@@ -1,4 +1,4 @@
-"""``generated:COUNT`` as a source: what can be asked for, and what each program says of where it is from."""
+"""``generated:COUNT`` as a source: its options, and the origin of its programs."""
 
 import random
 from collections.abc import Iterator
@@ -11,42 +11,42 @@ PREFIX = "generated:"
 SOURCE = f"deskcheck {PREFIX}"
 LICENCE = "Apache-2.0"
 HIGHEST = 10
-"""Level of difficulty. A level has all of the levels below it."""
+"""The highest level of difficulty. A level includes all levels below it."""
 _OPTIONS = {
-    "difficulty": "what the programs may have: 4 means levels 1 to 4 in equal parts, 4-4 that alone",
+    "difficulty": "levels of the programs: 4 means levels 1 to 4 in equal parts, 4-4 only level 4",
     "inputs": "argument lists for each program, 3 by default",
-    "seed": "another number, other programs",
+    "seed": "a number; another one gives other programs",
 }
 
 
 def generated(source: str) -> Iterator[Program]:
     """The programs of ``generated:COUNT[,OPTION=VALUE...]``, one for each argument list.
 
-    COUNT is how many texts. Text k is the same whatever COUNT is. `extra` has difficulty, text (k) and input.
+    COUNT is the number of texts. Text k does not depend on COUNT. `extra` has difficulty, text (k) and input.
 
     Raises:
-        InputError: the source says something else.
+        InputError: the source has another form.
     """
     head, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
     count = whole_number(head, "COUNT", source)
     inputs = whole_number(options.get("inputs", "3"), "inputs", source, maximum=100)
     seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
-    asked = options.get("difficulty", str(HIGHEST))
-    levels = whole_range(asked, "difficulty", source, minimum=1, maximum=HIGHEST)
-    return _programs(count, inputs, seed, levels if "-" in asked else range(1, levels[-1] + 1))
+    difficulty = options.get("difficulty", str(HIGHEST))
+    levels = whole_range(difficulty, "difficulty", source, minimum=1, maximum=HIGHEST)
+    return _programs(count, inputs, seed, levels if "-" in difficulty else range(1, levels[-1] + 1))
 
 
 def _programs(count: int, inputs: int, seed: int, levels: range) -> Iterator[Program]:
     for number in range(count):
         numbers = random.Random(f"{seed}:{number}")
         level = levels[int(numbers.random() * len(levels))]
-        made = program_text(numbers, level, inputs)
-        for k, arguments in enumerate(made.arguments):
+        program = program_text(numbers, level, inputs)
+        for k, arguments in enumerate(program.arguments):
             yield Program(
                 id=f"generated-{seed}-{number}-{k}",
-                code=made.code,
+                code=program.code,
                 mode=Mode.CALL,
-                entry=made.entry,
+                entry=program.entry,
                 arguments=arguments,
                 source=f"{SOURCE}{levels[0]}-{levels[-1]}",
                 licence=LICENCE,

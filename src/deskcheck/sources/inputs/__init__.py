@@ -1,1 +1,2 @@
-"""Inputs for functions that have none: which functions there are, what is tried, what of it is kept."""
+"""Inputs for functions that have none: finding functions, trying arguments, and choosing the inputs to
+keep."""

@@ -1,9 +1,11 @@
 """Lines and branches of a function, and which of them a run takes.
 
-A line counts where the compiled function has code for it. A branch is one of the two ways out of an ``if``,
-``elif``, ``while``, ``for`` or ``case``: into its body, or past it. Not counted, because the lines of a run
-do not tell: what stands on one line with its body, conditional expressions, ``and`` and ``or``,
-comprehensions, ``except`` clauses, ``async for``. A condition that is a constant is no branch.
+A line counts if the compiled function has code for it. A branch is one of the two ways out of an ``if``,
+``elif``, ``while``, ``for`` or ``case``: into its body, or past it.
+
+Not counted, because the lines of a run do not show them: statements on one line with their body, conditional
+expressions, ``and`` and ``or``, comprehensions, ``except`` clauses, ``async for``. Constant conditions have
+no branches.
 """
 
 import ast
@@ -17,40 +19,43 @@ from deskcheck.recording.block import rows
 from deskcheck.sources.inputs.callables import Definition
 
 LEFT = 0
-"""Where a step leads that ends the frame: by a return."""
+"""The line of a step that ends the frame by a return."""
 
 
 class Arc(NamedTuple):
-    """Two lines that follow each other in a frame. before: 0 at its beginning. raised: an exception led from
-    one to the other."""
+    """A step: two lines that follow each other in a frame."""
 
     file: str
     before: int
+    """The earlier line; 0 at the beginning of the frame."""
     line: int
     raised: bool = False
+    """Whether an exception led from one line to the other."""
 
 
 class Branch(NamedTuple):
-    """line: where the statement begins. into: its body is entered; else it is passed."""
+    """One of the two ways out of a statement."""
 
     line: int
+    """The first line of the statement."""
     into: bool
+    """Whether the way leads into its body, not past it."""
 
 
 def arcs_of(blocks: Iterable[bytes]) -> Iterator[Arc]:
-    """The steps of a run, each as often as it was made."""
-    at: dict[tuple[int, int], int] = {}
+    """All steps of a run, in order."""
+    last_lines: dict[tuple[int, int], int] = {}
     raised: set[tuple[int, int]] = set()
     for row in (row for block in blocks for row in rows(block)):
         frame = (row.thread, row.frame)
         if row.kind == Kind.RAISE:
             raised.add(frame)
         elif row.kind == Kind.LINE:
-            yield Arc(row.file, at.get(frame, 0), row.line, frame in raised)
-            at[frame] = row.line
+            yield Arc(row.file, last_lines.get(frame, 0), row.line, frame in raised)
+            last_lines[frame] = row.line
             raised.discard(frame)
         elif row.kind == Kind.RETURN:
-            yield Arc(row.file, at.get(frame, 0), LEFT, frame in raised)
+            yield Arc(row.file, last_lines.get(frame, 0), LEFT, frame in raised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +72,10 @@ class _Fork:
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """What a function has. lines: with code, those of functions inside it too."""
+    """The lines and branches of a function."""
 
     lines: frozenset[int]
+    """Lines with code, also those of inner functions."""
     forks: tuple[_Fork, ...]
 
     @property
@@ -77,7 +83,7 @@ class Ways:
         return frozenset(Branch(fork.line, into) for fork in self.forks for into in (True, False))
 
     def taken(self, steps: Iterable[Arc], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
-        """The lines and branches of the function that these steps take, in the file that it stands in."""
+        """The lines and branches that these steps take. file: the file that defines the function."""
         own_steps = {step for step in steps if step.file == file}
         lines = self.lines & {step.line for step in own_steps}
         branches = {fork.taken(step) for step in own_steps for fork in self.forks}
@@ -88,10 +94,7 @@ NONE = Ways(frozenset(), ())
 
 
 def ways_of(text: str, node: Definition | None) -> Ways:
-    """Lines and branches of a function; none where its definition is not in the text.
-
-    text: of the whole file.
-    """
+    """Lines and branches of a function; none without its definition. text: the whole file."""
     if node is None:
         return NONE
     lines = _lines(compile(text, "<text>", "exec", dont_inherit=True), node)

@@ -1,6 +1,7 @@
-"""The functions that a file defines, and which of them a call can name.
+"""The functions that a file defines, and which of them can be called by name.
 
-Read from the syntax tree; nothing runs. Every ``def`` and ``async def`` is one function. Lambdas are not.
+They are read from the syntax tree, without running code. Every ``def`` and ``async def`` is a function;
+lambdas are left out.
 """
 
 import ast
@@ -19,22 +20,24 @@ _PROPERTIES = {"property", "cached_property", "setter", "getter", "deleter"}
 
 @dataclass(frozen=True, slots=True)
 class Callable_:
-    """A function of a file. name: qualified, as ``Class.method`` or ``outer.<locals>.inner``. why_not: why no
-    call can name it; None where one can."""
+    """A function of a file."""
 
     name: str
+    """Qualified name, such as ``Class.method`` or ``outer.<locals>.inner``."""
     node: Definition
     why_not: str | None
+    """The reason why it cannot be called by name; None if it can."""
 
     @property
     def first_line(self) -> int:
-        """Where it begins, with its decorators: what its code object says."""
+        """The first line with its decorators, which is the first line of its code object."""
         return min([self.node.lineno, *(decorator.lineno for decorator in self.node.decorator_list)])
 
 
 def callables(tree: ast.Module, *, methods: bool = False) -> list[Callable_]:
-    """Every function of a module, in the order of the text. methods: whether a call may name a method, whose
-    object is then among its arguments.
+    """All functions of a module, in the order of the text.
+
+    methods: whether methods can be called too, with their object as an argument.
 
     Raises:
         RecursionError: statements are nested too deeply.
@@ -62,8 +65,8 @@ def _is_property(node: Definition) -> bool:
 def _inside(body: list[ast.stmt], prefix: str, why_not: str | None, *, in_class: bool) -> Iterator[Callable_]:
     for statement in statements(body):
         if isinstance(statement, ast.ClassDef):
-            why = why_not or (PRIVATE if statement.name.startswith("_") else None)
-            yield from _inside(statement.body, f"{prefix}{statement.name}.", why, in_class=True)
+            reason = why_not or (PRIVATE if statement.name.startswith("_") else None)
+            yield from _inside(statement.body, f"{prefix}{statement.name}.", reason, in_class=True)
         elif isinstance(statement, Definition):
             name = f"{prefix}{statement.name}"
             yield Callable_(name, statement, why_not or _why_not(statement, in_class=in_class))

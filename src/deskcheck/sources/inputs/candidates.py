@@ -1,7 +1,6 @@
-"""Arguments that are worth trying: by type hints, by changing known ones, by Hypothesis, by a model.
+"""Arguments to try: from type hints, from changes of known arguments, from Hypothesis, from a model.
 
-All of them can be written as literals. Types that no literal writes (instances, functions, open files) get
-none.
+All of them are literals. Other types (instances, functions, open files) have no candidates.
 """
 
 import ast
@@ -18,9 +17,9 @@ from deskcheck.sources.text.arguments import argument_list
 
 T = TypeVar("T")
 Candidates = Generator[tuple[str, str], bool, None]
-"""Gives (way, argument list), one after the other, and is sent whether the call returned."""
+"""Yields (way, argument list), and is sent whether the call returned."""
 Maker = Callable[[random.Random], Any]
-"""A value of a type, which a literal can write."""
+"""Makes a random value of a type that has literals."""
 
 
 def candidates(
@@ -28,27 +27,30 @@ def candidates(
     entry: str,
     node: Definition | None,
     *,
-    known: Sequence[str],
+    known_inputs: Sequence[str],
     ways: Sequence[str],
     numbers: random.Random,
     propose: Callable[[str], str] | None,
     receiver: Constructor | None = None,
 ) -> Candidates:
-    """From every way in turn. receiver: of a method, whose object comes first among the arguments; these are
-    made by hints alone."""
+    """Argument lists from each way in turn.
+
+    receiver: the constructor of a method's object, which becomes the first argument. Arguments of methods are
+    made only from hints.
+    """
     if receiver is not None:
         if node is not None:
             yield from _on_objects(receiver, node, numbers)
         return
     if "known" in ways:
-        for arguments in known:
+        for arguments in known_inputs:
             yield "known", arguments
     if propose is not None:
         for arguments in proposed(propose(proposal_prompt(text, entry)), entry):
             yield "model", arguments
     turns: list[Candidates] = []
-    if "known" in ways and known:
-        turns.append(_changed(known, numbers))
+    if "known" in ways and known_inputs:
+        turns.append(_changed(known_inputs, numbers))
     if "hints" in ways and node is not None:
         turns.append(_by_hints(node, numbers))
     if "hypothesis" in ways and node is not None:
@@ -64,10 +66,11 @@ def candidates(
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a function. kind: ``positional``, ``plain``, ``keyword`` or, of ``*rest``, ``rest``."""
+    """A parameter of a function."""
 
     name: str
     kind: str
+    """``positional``, ``plain``, ``keyword``, or ``rest`` for ``*rest``."""
     annotation: ast.expr | None
     default: ast.expr | None = None
 
@@ -77,7 +80,7 @@ class Parameter:
 
 
 def parameters(node: Definition) -> list[Parameter]:
-    """What a call gives, without the class of a class method, which is given by itself."""
+    """The parameters that a call fills in, without the class of a class method."""
     of_class = any(isinstance(mark, ast.Name) and mark.id == "classmethod" for mark in node.decorator_list)
     positional = [(arg, "positional") for arg in node.args.posonlyargs]
     positional += [(arg, "plain") for arg in node.args.args]
@@ -95,7 +98,7 @@ def parameters(node: Definition) -> list[Parameter]:
 
 
 def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
-    """Values of the annotated types; without an annotation, of types with which calls have returned."""
+    """Values of the annotated types. Without an annotation, types with which calls returned are preferred."""
     accepted = parameters(node)
     if node.args.vararg is not None:
         accepted.append(Parameter(node.args.vararg.arg, "rest", node.args.vararg.annotation))
@@ -125,7 +128,7 @@ def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
 
 
 def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random) -> Candidates:
-    """Arguments of a method, after an object: a new one each second time, else one that worked before."""
+    """Arguments of a method, after an object. About half of the objects are new; the others worked before."""
     makes = None if receiver.node is None else _by_hints(receiver.node, numbers)
     offer = next(makes, None) if makes is not None else None
     good: list[str] = []
@@ -133,18 +136,20 @@ def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random)
     arguments = next(takes, None)
     while arguments is not None:
         new = offer is not None and (len(good) < 2 or numbers.random() < 0.5)
-        made = offer[1] if new and offer is not None else _pick(numbers, good) if good else "()"
+        constructor_arguments = (
+            offer[1] if new and offer is not None else _pick(numbers, good) if good else "()"
+        )
         inner = arguments[1].removeprefix("(").removesuffix(")")
-        returned = yield "hints", f"({receiver.name}{made}{', ' if inner else ''}{inner})"
-        if returned and made not in good:
-            good.append(made)
+        returned = yield "hints", f"({receiver.name}{constructor_arguments}{', ' if inner else ''}{inner})"
+        if returned and constructor_arguments not in good:
+            good.append(constructor_arguments)
         if new and makes is not None:
             offer = _send(makes, returned)
         arguments = _send(takes, returned)
         if arguments is None:
             if offer is None:
                 return
-            takes = _by_hints(node, numbers)  # the same again, of other objects
+            takes = _by_hints(node, numbers)  # the same arguments again, with other objects
             arguments = next(takes, None)
 
 
@@ -156,10 +161,10 @@ def _send(offers: Candidates, good: bool) -> tuple[str, str] | None:
 
 
 def _weighted(weights: Sequence[float], numbers: random.Random) -> int:
-    at = numbers.random() * sum(weights)
+    threshold = numbers.random() * sum(weights)
     for k, weight in enumerate(weights):
-        at -= weight
-        if at < 0:
+        threshold -= weight
+        if threshold < 0:
             return k
     return len(weights) - 1
 
@@ -168,12 +173,13 @@ _OMITTED = object()
 
 
 def _omitted(_: random.Random) -> Any:
-    """For a parameter that a call leaves to its default."""
+    """The maker for a parameter that keeps its default."""
     return _OMITTED
 
 
 def _argument_text(accepted: Sequence[Parameter], values: Sequence[Any], more: Sequence[Any]) -> str:
-    """values: for each parameter. more: for ``*rest``, where all before it are given by position."""
+    """The text of an argument list. values: one for each parameter. more: values for ``*rest``, which are
+    used only if all parameters before it are passed by position."""
     by_position: list[str] = []
     by_word: list[str] = []
     is_named = False
@@ -182,7 +188,7 @@ def _argument_text(accepted: Sequence[Parameter], values: Sequence[Any], more: S
             break
         if value is _OMITTED:
             if parameter.kind == "positional":
-                break  # what follows cannot be given by position, nor this one by name
+                break  # later parameters cannot be passed by position, nor this one by name
             is_named = True
         elif is_named or parameter.kind == "keyword":
             by_word.append(f"{parameter.name}={value!r}")
@@ -194,7 +200,7 @@ def _argument_text(accepted: Sequence[Parameter], values: Sequence[Any], more: S
 
 
 def _likely(name: str, makers: Sequence[Maker]) -> list[float]:
-    """How much each maker is worth at first: what a parameter without a type is called says something."""
+    """Initial weights of the makers: the name of a parameter without a type gives a hint."""
     if len(makers) < len(_CALLED):
         return [1.0] * len(makers)
     words = {name.lower(), *name.lower().strip("_").split("_"), name.lower().rstrip("s")}
@@ -212,7 +218,7 @@ def _makers(parameter: Parameter) -> list[Maker]:
 
 
 def maker_of(annotation: ast.expr) -> Maker | None:
-    """What makes values of an annotation's type; None where it is not known, or no literal is of it."""
+    """The maker for the type of an annotation; None if the type is not known or has no literals."""
     match annotation:
         case ast.Constant(value=None):
             return lambda numbers: None
@@ -240,9 +246,9 @@ def _of_parts(name: str, parts: Sequence[ast.expr]) -> Maker | None:
     if name == "Union":
         return _one_of([maker_of(part) for part in parts])
     several = len(parts) == 2 and isinstance(parts[1], ast.Constant) and parts[1].value is ...
-    made = [maker_of(part) for part in (parts[:1] if several else parts)]
-    makers = [maker for maker in made if maker is not None]
-    if len(makers) < len(made):
+    optional_makers = [maker_of(part) for part in (parts[:1] if several else parts)]
+    makers = [maker for maker in optional_makers if maker is not None]
+    if len(makers) < len(optional_makers):
         return None
     if name in ("tuple", "Tuple") and not several:
         return lambda numbers: tuple(maker(numbers) for maker in makers)
@@ -260,8 +266,8 @@ _CONTAINERS: Mapping[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def _one_of(made: Sequence[Maker | None]) -> Maker | None:
-    makers = [maker for maker in made if maker is not None]
+def _one_of(optional_makers: Sequence[Maker | None]) -> Maker | None:
+    makers = [maker for maker in optional_makers if maker is not None]
     return (lambda numbers: makers[int(numbers.random() * len(makers))](numbers)) if makers else None
 
 
@@ -350,20 +356,20 @@ _CALLED: Mapping[Maker, frozenset[str]] = {
 # -- known inputs, changed -------------------------------------------------------------------------
 
 
-def _changed(known: Sequence[str], numbers: random.Random) -> Candidates:
-    """Known argument lists with one value, or two, changed."""
-    calls = [call for text in known if (call := _literal_call(text)) is not None]
-    texts = set(known)
+def _changed(known_inputs: Sequence[str], numbers: random.Random) -> Candidates:
+    """Known argument lists with one or two changed values."""
+    calls = [call for text in known_inputs if (call := _literal_call(text)) is not None]
+    texts = set(known_inputs)
     repeated = 0
     while calls and repeated < 200:
         positional, named = _pick(numbers, calls)
         positional, named = list(positional), dict(named)
         for _ in range(_pick(numbers, (1, 1, 2))):
-            at = int(numbers.random() * (len(positional) + len(named)))
-            if at < len(positional):
-                positional[at] = change(positional[at], numbers)
+            index = int(numbers.random() * (len(positional) + len(named)))
+            if index < len(positional):
+                positional[index] = change(positional[index], numbers)
             elif named:
-                key = list(named)[at - len(positional)]
+                key = list(named)[index - len(positional)]
                 named[key] = change(named[key], numbers)
         parts = [repr(value) for value in positional] + [f"{name}={value!r}" for name, value in named.items()]
         text = f"({', '.join(parts)})"
@@ -373,7 +379,7 @@ def _changed(known: Sequence[str], numbers: random.Random) -> Candidates:
         texts.add(text)
         good = yield "known", text
         if good and len(calls) < 100:
-            calls.append((positional, named))  # a change of a change goes further
+            calls.append((positional, named))  # so that changes accumulate
 
 
 def _literal_call(text: str) -> tuple[list[Any], dict[str, Any]] | None:
@@ -388,7 +394,7 @@ def _literal_call(text: str) -> tuple[list[Any], dict[str, Any]] | None:
 
 
 def change(value: Any, numbers: random.Random) -> Any:
-    """A value of the same type, near it; now and then an edge of the type."""
+    """A similar value of the same type, or sometimes an edge case of the type."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -411,15 +417,17 @@ def change(value: Any, numbers: random.Random) -> Any:
             return {**value, change(key, numbers): inner}
         if numbers.random() < 0.2:
             return dict(items[1:])
-        at = int(numbers.random() * len(items))
-        key, inner = items[at]
-        items[at] = (change(key, numbers), inner) if numbers.random() < 0.4 else (key, change(inner, numbers))
+        index = int(numbers.random() * len(items))
+        key, inner = items[index]
+        items[index] = (
+            (change(key, numbers), inner) if numbers.random() < 0.4 else (key, change(inner, numbers))
+        )
         return dict(items)
     return value
 
 
 def _changed_text(value: Any, numbers: random.Random) -> Any:
-    at = int(numbers.random() * (len(value) + 1))
+    index = int(numbers.random() * (len(value) + 1))
     source_at = int(numbers.random() * (len(value) + 1))
     extra = value[source_at : source_at + 1] or (b"a" if isinstance(value, bytes) else _pick(numbers, "a1 Z"))
     if not value:
@@ -427,14 +435,14 @@ def _changed_text(value: Any, numbers: random.Random) -> Any:
     return _pick(
         numbers,
         (
-            value[:at] + extra + value[at:],
-            value[:at] + value[at + 1 :],
-            value[:at] + extra + value[at + 1 :],
+            value[:index] + extra + value[index:],
+            value[:index] + value[index + 1 :],
+            value[:index] + extra + value[index + 1 :],
             value[::-1],
             value[:0],
             value.upper(),
             value + value,
-            value[:at],
+            value[:index],
         ),
     )
 
@@ -442,17 +450,17 @@ def _changed_text(value: Any, numbers: random.Random) -> Any:
 def _changed_items(items: list[Any], numbers: random.Random) -> list[Any]:
     if not items:
         return [_an_int(numbers)]
-    at = int(numbers.random() * len(items))
+    index = int(numbers.random() * len(items))
     way = int(numbers.random() * 6)
     if way == 0:
-        return items[:at] + items[at + 1 :]
+        return items[:index] + items[index + 1 :]
     if way == 1:
-        return [*items[:at], items[at], *items[at:]]
+        return [*items[:index], items[index], *items[index:]]
     if way == 2:
         return items[::-1]
     if way == 3:
-        return items[:at]
-    items[at] = change(items[at], numbers)
+        return items[:index]
+    items[index] = change(items[index], numbers)
     return items
 
 
@@ -461,13 +469,13 @@ def _changed_items(items: list[Any], numbers: random.Random) -> list[Any]:
 
 def need_hypothesis() -> None:
     try:
-        import hypothesis  # noqa: F401  # only whether it is there
+        import hypothesis  # noqa: F401  # checks only that it is installed
     except ImportError as error:
         raise MissingExtra("hypothesis", "inputs", "by=hypothesis") from error
 
 
 def _by_hypothesis(node: Definition, seed: int) -> Candidates:
-    """What Hypothesis draws for the annotated types, as far as they are built-in ones."""
+    """Values that Hypothesis draws for the annotated types, as far as these are built in."""
     import collections.abc
     import typing
 
@@ -482,7 +490,7 @@ def _by_hypothesis(node: Definition, seed: int) -> Candidates:
             if parameter.default is None:
                 return  # its type is not known
             continue
-        # Only built-in types and `typing`: maker_of knows no other names, so nothing of the program's is run.
+        # Only built-in types and `typing`: maker_of knows no other names, so no code of the program is run.
         kind = eval(compile(ast.Expression(parameter.annotation), "<annotation>", "eval"), dict(names))
         strategies[parameter.name] = st.from_type(eval(kind, dict(names)) if isinstance(kind, str) else kind)
     drawn: list[dict[str, Any]] = []
@@ -518,7 +526,7 @@ def _is_literal(value: Any) -> bool:
 
 
 def proposal_prompt(code: str, entry: str, count: int = 10) -> str:
-    """What a model is asked for inputs with."""
+    """The prompt that asks a model for inputs."""
     return (
         f"{fenced(code.rstrip(), 'python')}\n\nWrite {count} calls of `{entry}`, one a line and nothing "
         "else, that together run every line of it: usual arguments, edge cases, and some that end in an "
@@ -527,13 +535,13 @@ def proposal_prompt(code: str, entry: str, count: int = 10) -> str:
 
 
 def proposed(answer: str, entry: str) -> Iterable[str]:
-    """The argument lists in a model's answer: of every line with a call of the function that can be read."""
+    """The argument lists in a model's answer, from all lines with a valid call of the function."""
     for line in answer.splitlines():
-        _, call, rest = line.partition(f"{entry}(")
-        for end in range(len(rest), 0, -1) if call else ():
-            if rest[end - 1] == ")":
+        _, call, remainder = line.partition(f"{entry}(")
+        for end in range(len(remainder), 0, -1) if call else ():
+            if remainder[end - 1] == ")":
                 try:
-                    yield argument_list(f"({rest[:end]}", "an answer")
+                    yield argument_list(f"({remainder[:end]}", "an answer")
                 except InputError:
                     continue
                 break

@@ -1,6 +1,6 @@
-"""Objects for methods to be tried on: made by a call of their class, whose arguments are tried as well.
+"""Objects for trying methods. A call of their class makes them, and its arguments are tried as well.
 
-Not covered: objects that only a function makes, and classes whose ``__init__`` stands in another module.
+Not covered: objects that only a function makes, and classes whose ``__init__`` is in another module.
 """
 
 import ast
@@ -17,21 +17,23 @@ _EMPTY = {name for name in dir(builtins) if isinstance(getattr(builtins, name), 
 
 @dataclass(frozen=True, slots=True)
 class Constructor:
-    """How an object is made. name: qualified, of its class. node: the ``__init__`` without its object; None
-    where it is made without arguments."""
+    """The way to make an object."""
 
     name: str
+    """Qualified name of its class."""
     node: Definition | None
+    """The ``__init__`` without its first parameter; None if the class takes no arguments."""
 
 
 def is_method(function: Callable_) -> bool:
-    """Whether a function that a call may name is given an object by position."""
+    """Whether a function takes an object as its first argument."""
     plain = {mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)}
     return "." in function.name and not plain & {"staticmethod", "classmethod"}
 
 
 def receiver_of(tree: ast.Module, name: str) -> Constructor | None:
-    """Of a class; None where it, or its ``__init__``, is not in the file, or it has a ``__new__``."""
+    """The constructor of a class; None if it or its ``__init__`` is not in the file, or it has a
+    ``__new__``."""
     statement: ast.stmt | None = None
     body = tree.body
     for part in name.split("."):
@@ -50,8 +52,8 @@ def receiver_of(tree: ast.Module, name: str) -> Constructor | None:
 
 
 def _with_bases(tree: ast.Module, node: ast.ClassDef, depth: int) -> Iterator[ast.ClassDef | None]:
-    """A class and what it extends, in about the order in which a method is looked for; None for one that is
-    not in the file."""
+    """A class and its bases, approximately in the order of method lookup; None for a base outside of the
+    file."""
     yield node
     if depth > 10:
         yield None
@@ -67,14 +69,14 @@ def _with_bases(tree: ast.Module, node: ast.ClassDef, depth: int) -> Iterator[as
 
 
 def made_by(arguments: str) -> str:
-    """The first argument of a method that was called with these: the call that makes its object."""
+    """The call that makes a method's object: the first of the method's arguments."""
     call = ast.parse(f"f{arguments}", mode="eval").body
     assert isinstance(call, ast.Call)
     return ast.unparse(call.args[0])
 
 
 def without_object(node: Definition) -> Definition:
-    """A method as if its first parameter were not there."""
+    """A method without its first parameter."""
     method = copy.copy(node)
     method.args = copy.copy(node.args)
     if node.args.posonlyargs:

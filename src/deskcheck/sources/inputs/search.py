@@ -1,10 +1,10 @@
-"""Tries arguments of a function in the sandbox, and keeps what is worth a recording.
+"""Tries arguments of a function in the sandbox, and keeps those that are worth recording.
 
-Kept is what runs a line, or goes from a line to another, that nothing before did, or ends in a new way:
-another outcome, exception, type or size of result. What runs no line of the function is not kept.
+An input is kept if it runs a new line, steps between two lines for the first time, or ends in a new way: with
+another outcome, exception, type or size of result. An input that runs no line of the function is dropped.
 
-Not covered: what a function reads besides its arguments. A branch that only one number in a thousand reaches
-is not found by trying.
+Not covered: data that a function reads besides its arguments, and branches that few arguments reach, such as
+one number in a thousand.
 """
 
 import ast
@@ -27,7 +27,7 @@ from deskcheck.tracer.limits import TraceLimits
 
 WAYS = ("known", "hints", "hypothesis")
 _ENDLESS = 3
-"""After so many inputs that a limit stopped, no more are tried of a function."""
+"""The search for a function ends after this many inputs that a limit stopped."""
 _EVENTS = 3000
 _WRONG_TYPE = ("TypeError", "AttributeError")
 
@@ -37,69 +37,73 @@ class FoundInput:
     """An input that was kept."""
 
     arguments: str
-    by: str
-    """How it was made: one of `WAYS`, or ``model``."""
+    way: str
+    """The way in which it was made: one of `WAYS`, or ``model``."""
     new: tuple[str, ...]
-    """What none before it had: ``lines``, ``branches``, ``ending``; otherwise ``result``, another value."""
+    """The reasons for keeping it: new ``lines``, ``branches`` or ``ending``; otherwise a new ``result``."""
     outcome: Outcome
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Inputs for a function, and how many of its lines and branches they run."""
+    """Inputs for a function, and the numbers of lines and branches that they run."""
 
-    found: tuple[FoundInput, ...]
+    inputs: tuple[FoundInput, ...]
     tried: int
     stopped: int
-    """Those of the tried ones that a limit stopped."""
+    """Number of tried inputs that a limit stopped."""
     lines_run: int
     lines: int
     branches_run: int
     branches: int
     dropped: Counter[str]
-    """Reason -> how many of the tried ones could not be kept."""
+    """Reason -> number of tried inputs that could not be kept."""
     files: tuple[str, ...]
-    """Names in events of the files in which the inputs ran."""
+    """Files in which the inputs ran, by their names in events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much is looked for. each: inputs kept at most. budget: runs in all. ways: of `WAYS`."""
+    """The effort of a search for one function."""
 
-    each: int = 10
+    per_function: int = 10
+    """The largest number of inputs to keep."""
     budget: int = 60
+    """The largest number of runs."""
     ways: tuple[str, ...] = ("known", "hints")
+    """Some of `WAYS`."""
 
 
 Watch = Callable[[Program], tuple[RunResult, frozenset[Arc]]]
-"""Runs a call: how it ends, and the steps that it makes in files that are recorded."""
+"""Runs a call, and returns its result and its steps in recorded files."""
 
 
 def find_inputs(
     program: Program,
-    known: Sequence[str] = (),
+    known_inputs: Sequence[str] = (),
     *,
     sandbox: Sandbox,
-    each: int = 10,
+    per_function: int = 10,
     budget: int = 60,
     ways: Sequence[str] = ("known", "hints"),
     numbers: random.Random | None = None,
     propose: Callable[[str], str] | None = None,
 ) -> Search:
-    """Inputs for the function that a program's code defines and that it calls; its own arguments are not
-    looked at.
+    """Inputs for the function that a program calls. The program's arguments are ignored.
 
-    known: argument lists to begin with, which are tried first and count. propose: asks a model, prompt ->
-    answer; it is asked once. budget: runs in all. An input that ends in TypeError or AttributeError is taken
-    for one of the wrong type, and dropped where the function has parameters without type hints.
+    If the function has parameters without type hints, an input that ends in TypeError or AttributeError
+    counts as one of the wrong type, and is dropped.
+
+    known_inputs: argument lists that are tried first. per_function: the largest number of inputs to keep.
+    budget: the largest number of runs. propose: asks a model once, prompt -> answer.
 
     Raises:
-        InputError: a call could not be run, which is no finding about it.
+        InputError: a call could not be run because of the sandbox.
     """
     assert program.entry is not None
     node = function_node(program.code, program.entry)
-    target = Target(program.source, program, program.code, program.filename, node, tuple(known))
-    effort = Effort(each=each, budget=budget, ways=tuple(ways))
+    target = Target(program.source, program, program.code, program.filename, node, tuple(known_inputs))
+    effort = Effort(per_function=per_function, budget=budget, ways=tuple(ways))
 
     def watch(program: Program) -> tuple[RunResult, frozenset[Arc]]:
         run_result, blocks = run_watched(sandbox, program)
@@ -114,7 +118,7 @@ def run_watched(
     limits: Limits | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[RunResult, list[bytes]]:
-    """Run a call: how it ends, and its events, about 3,000 at most."""
+    """Run a call, and return its result and up to about 3,000 of its events."""
     blocks: list[bytes] = []
     tracing = Tracing(blocks.append, TraceLimits(events=_EVENTS))
     run_result = sandbox.run_one(program, tracing=tracing, limits=limits, cancelled=cancelled)
@@ -130,13 +134,14 @@ def search(
     *,
     go_on: Callable[[], bool] = lambda: True,
 ) -> Search:
-    """As `find_inputs`, of a function that stands in a text. go_on: asked before each run."""
+    """Inputs for a function, like `find_inputs`. go_on: called before each run; the search ends if it is
+    false."""
     entry = target.program.entry or ""
     offered = candidates(
         target.text,
         entry,
         target.node,
-        known=target.known,
+        known_inputs=target.known_inputs,
         ways=effort.ways,
         numbers=numbers,
         propose=propose,
@@ -146,7 +151,7 @@ def search(
     tried: set[str] = set()
     offer = next(offered, None)
     while offer is not None and len(tried) < effort.budget and judge.stopped < _ENDLESS and go_on():
-        by, arguments = offer
+        way, arguments = offer
         good = False
         if arguments not in tried:
             tried.add(arguments)
@@ -154,16 +159,16 @@ def search(
             if run_result.outcome is Outcome.HARNESS_ERROR:
                 raise InputError(f"{entry}{arguments:.80}: could not be run: {run_result.detail}")
             good = run_result.outcome is Outcome.RETURNED
-            judge.take(arguments, by, run_result, steps)
+            judge.take(arguments, way, run_result, steps)
         try:
             offer = offered.send(good)
         except StopIteration:
             break
-    return judge.verdict(len(tried), effort.each)
+    return judge.verdict(len(tried), effort.per_function)
 
 
 class _Judge:
-    """Decides what is kept, one input after the other."""
+    """Decides which inputs are kept, one after the other."""
 
     def __init__(self, target: Target, ways: Ways) -> None:
         node = target.node
@@ -174,12 +179,12 @@ class _Judge:
         self.lines: set[tuple[str, int]] = set()
         self.steps: set[Arc] = set()
         self.endings: set[tuple[str, ...]] = set()
-        self.kept: list[tuple[FoundInput, frozenset[Arc]]] = []
+        self.chosen: list[tuple[FoundInput, frozenset[Arc]]] = []
         self.others: dict[str, tuple[FoundInput, frozenset[Arc]]] = {}
         self.dropped: Counter[str] = Counter()
         self.stopped = 0
 
-    def take(self, arguments: str, by: str, run_result: RunResult, steps: frozenset[Arc]) -> None:
+    def take(self, arguments: str, way: str, run_result: RunResult, steps: frozenset[Arc]) -> None:
         reason = self._why_not(run_result, steps)
         if reason is not None:
             self.dropped[reason] += 1
@@ -193,10 +198,10 @@ class _Judge:
         if new:
             for gained, before in gains.values():
                 before |= gained
-            self.kept.append((FoundInput(arguments, by, new, run_result.outcome), steps))
+            self.chosen.append((FoundInput(arguments, way, new, run_result.outcome), steps))
         elif run_result.outcome is Outcome.RETURNED and run_result.result is not None:
             self.others.setdefault(
-                run_result.result, (FoundInput(arguments, by, ("result",), run_result.outcome), steps)
+                run_result.result, (FoundInput(arguments, way, ("result",), run_result.outcome), steps)
             )
 
     def _why_not(self, run_result: RunResult, steps: frozenset[Arc]) -> str | None:
@@ -204,23 +209,23 @@ class _Judge:
             case Outcome.RAISED if not self.typed and run_result.exception in _WRONG_TYPE:
                 return "of the wrong type"
             case Outcome.RETURNED | Outcome.RAISED:
-                own = any(step.file == self.file and step.line in self.ways.lines for step in steps)
-                return None if own or not self.ways.lines else "ran none of its lines"
+                ran_own_line = any(step.file == self.file and step.line in self.ways.lines for step in steps)
+                return None if ran_own_line or not self.ways.lines else "ran none of its lines"
             case Outcome.EXITED:
                 return "ended the interpreter"
         self.stopped += 1
         return "stopped by a limit"
 
-    def verdict(self, tried: int, each: int) -> Search:
-        # What runs new code comes before what ends in a new way, and that before another result.
-        kept = sorted(
-            self.kept, key=lambda pair: "lines" not in pair[0].new and "branches" not in pair[0].new
+    def verdict(self, tried: int, per_function: int) -> Search:
+        # Inputs that run new code come first, then those that end in a new way, then those with a new result.
+        chosen = sorted(
+            self.chosen, key=lambda pair: "lines" not in pair[0].new and "branches" not in pair[0].new
         )
-        kept = [*kept, *self.others.values()][:each]
-        steps = {step for _, taken in kept for step in taken}
+        chosen = [*chosen, *self.others.values()][:per_function]
+        steps = {step for _, taken in chosen for step in taken}
         lines, branches = self.ways.taken(steps, self.file)
         return Search(
-            tuple(kept_input for kept_input, _ in kept),
+            tuple(kept_input for kept_input, _ in chosen),
             tried,
             self.stopped,
             len(lines),
@@ -233,7 +238,7 @@ class _Judge:
 
 
 def _class_of(run_result: RunResult) -> tuple[str, ...]:
-    """What endings are told apart by: outcome, exception, type of the result, and about how large it is."""
+    """The class of an ending: outcome, exception, type of the result, and its approximate size."""
     if run_result.result is None:
         return run_result.outcome, run_result.exception or ""
     try:

@@ -1,6 +1,7 @@
 """Functions without tests as a source of programs: ``inputs:FILE.py``, ``inputs:FOLDER``, ``inputs:PACKAGE``.
 
-Of each function the account says what was tried and kept, or why nothing was (``table=FILE.jsonl``).
+With ``table=FILE.jsonl``, an account of each function is written: the number of inputs tried and kept, or the
+reason why there are none.
 """
 
 import json
@@ -22,20 +23,20 @@ from deskcheck.sources.text.options import whole_number, with_options
 
 PREFIX = "inputs"
 _OPTIONS = {
-    "each": "inputs kept for each function at most, 10 by default",
+    "each": "the largest number of inputs kept for a function, 10 by default",
     "budget": "inputs tried for each function, 60 by default",
     "by": "known, hints, hypothesis; several as known+hints, which is the default",
-    "tests": "yes: files of tests too, of a folder or a package; no by default",
-    "table": "a file to write, JSON lines: what was tried and kept of each function, and why not",
+    "tests": "yes: also files of tests in a folder or a package; no by default",
+    "table": "a file of JSON lines to write: inputs tried and kept for each function, or the reason for none",
     "workers": "functions that are tried at once, one for each processor by default",
     "sandbox": "how closely they are confined while they are tried: strict, standard or trusted",
-    "seed": "another number, other inputs",
+    "seed": "a number; another one gives other inputs",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
-    """What the options of a source say."""
+    """The options of a source."""
 
     effort: Effort
     seed: int
@@ -55,10 +56,11 @@ def inputs(
 ) -> Iterator[Program]:
     """Calls of functions, with inputs that were searched for.
 
-    In `extra`, `input` has how each was made and what it was kept for.
+    `input` in their `extra` tells how the input was made and why it was kept.
 
-    programs: reads sources that have inputs to begin with. is_set: whether a word names such a source.
-    propose: as in `find_inputs`. note: takes how many were tried and kept, and what those run.
+    programs: reads sources that already have inputs. is_set: whether a word names such a source. propose: see
+    `find_inputs`. note: takes sentences about the numbers of inputs tried and kept, and the lines that they
+    run.
 
     Raises:
         InputError: an option or the source cannot be used.
@@ -74,14 +76,16 @@ def inputs(
     request = _request_of(options, source)
     scope = scope_of(inner, programs, is_set=is_set, tests=request.tests)
     if request.table is not None and not request.table.absolute().parent.is_dir():
-        raise InputError(f"{source}: table={request.table}: there is no folder {request.table.parent}.")
+        raise InputError(
+            f"{source}: table={request.table}: the folder {request.table.parent} does not exist."
+        )
     if propose is not None:
         request = replace(request, workers=1)  # one thread asks the model
     return _Run(inner, request, note, propose).programs(scope)
 
 
 def _request_of(options: dict[str, str], source: str) -> _Request:
-    each = whole_number(options.get("each", "10"), "each", source, maximum=1000)
+    per_function = whole_number(options.get("each", "10"), "each", source, maximum=1000)
     budget = whole_number(options.get("budget", "60"), "budget", source, maximum=100_000)
     seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
     workers = whole_number(options.get("workers", str(os.cpu_count() or 1)), "workers", source, maximum=1000)
@@ -98,7 +102,7 @@ def _request_of(options: dict[str, str], source: str) -> _Request:
     if tests not in ("yes", "no"):
         raise InputError(f"{source}: tests={tests} is neither yes nor no.")
     return _Request(
-        effort=Effort(each=each, budget=budget, ways=ways),
+        effort=Effort(per_function=per_function, budget=budget, ways=ways),
         seed=seed,
         level=Confinement(level),
         tests=tests == "yes",
@@ -109,7 +113,7 @@ def _request_of(options: dict[str, str], source: str) -> _Request:
 
 @dataclass(slots=True)
 class _Run:
-    """One search over all functions of a source."""
+    """A search over all functions of a source."""
 
     inner: str
     request: _Request
@@ -125,18 +129,18 @@ class _Run:
             request.table.write_text("", encoding="utf-8")
         with Sandbox(request.level, workers=request.workers, limits=LIMITS) as sandbox:
             search = EachFunction(sandbox, request.effort, request.seed, self.propose)
-            if scope.known is not None:
-                results = search.of_targets(scope.known, request.workers)
+            if scope.targets is not None:
+                results = search.of_targets(scope.targets, request.workers)
             else:
                 results = search.of_files(scope.files, request.workers)
             with closing(results):
                 for tried in results:
                     accounts.append(tried.account)
                     self._write(tried.account)
-                    if not tried.known and (not scope.several or not tried.account.function):
+                    if not tried.had_inputs and (not scope.several or not tried.account.function):
                         self.note(_in_words(tried.account))
                     yield from tried.programs()
-        for line in _summary(self.inner, accounts, several=scope.several and scope.known is None):
+        for line in _summary(self.inner, accounts, several=scope.several and scope.targets is None):
             self.note(line)
 
     def _write(self, account: Account) -> None:
@@ -145,7 +149,7 @@ class _Run:
                 table.write(json.dumps(asdict(account)) + "\n")
 
 
-# -- what is told ------------------------------------------------------------------------------------
+# -- summaries ---------------------------------------------------------------------------------------
 
 
 def _in_words(account: Account) -> str:
@@ -164,11 +168,12 @@ def _in_words(account: Account) -> str:
 
 def _summary(inner: str, accounts: Sequence[Account], *, several: bool) -> Iterator[str]:
     tried = [account for account in accounts if account.tried]
-    kept = sum(account.kept for account in tried)
+    kept_inputs = sum(account.kept for account in tried)
     if not several:
         if len(tried) > 1:
             yield (
-                f"{len(tried)} functions: {sum(account.tried for account in tried)} inputs tried, {kept} kept"
+                f"{len(tried)} functions: {sum(account.tried for account in tried)} inputs tried, "
+                f"{kept_inputs} kept"
             )
         return
     functions = [account for account in accounts if account.function]
@@ -176,13 +181,14 @@ def _summary(inner: str, accounts: Sequence[Account], *, several: bool) -> Itera
     lines, branches = sum(a.lines for a in tried), sum(a.branches for a in tried)
     yield (
         f"{inner}: {len(functions)} functions in {len({a.file for a in accounts})} files; {len(tried)} tried "
-        f"with {sum(a.tried for a in tried)} inputs; {kept} kept, of {len(with_some)} functions; they run "
+        f"with {sum(a.tried for a in tried)} inputs; {kept_inputs} kept, of {len(with_some)} functions; "
+        "they run "
         f"{sum(a.lines_run for a in tried)} of {lines} lines and {sum(a.branches_run for a in tried)} of "
         f"{branches} branches of what was tried"
     )
     reasons = Counter(account.why for account in functions if not account.tried)
     if reasons:
-        yield "not tried: " + "; ".join(f"{count} {why}" for why, count in reasons.most_common(12))
+        yield "not tried: " + "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(12))
     none = len(tried) - len(with_some)
     if none:
         yield f"tried, and nothing kept: {none} functions; inputs,table=FILE.jsonl:{inner} says why of each"

@@ -1,7 +1,8 @@
-"""The functions that inputs are looked for: of a file, of a folder, of a package, or those that have some.
+"""The functions to find inputs for: those of a file, a folder or a package, or functions that have some
+inputs.
 
-What a module holds when it has been imported is asked in the sandbox, once for each file: a file may end the
-interpreter, may not end, may need what is not there, and may have put something else in a function's place.
+The contents of a module after its import are examined in the sandbox, once for each file. Importing a file
+may end the interpreter, may not end, may need something that is missing, and may replace a function.
 """
 
 import ast
@@ -41,17 +42,22 @@ _CALL = "<call>"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A function to find inputs for. shown: the file that defines it, as the user knows it. program: calls
-    it, its arguments are not decided. text: of the file. file: its name in events. node: its definition, of a
-    method without its object. known: inputs to begin with. receiver: of a method, how its object is made."""
+    """A function to find inputs for."""
 
-    shown: str
+    display_path: str
+    """The file that defines it, as the user wrote it."""
     program: Program
+    """A call of the function with any arguments."""
     text: str
+    """The text of the file."""
     file: str
+    """The name of the file in events."""
     node: Definition | None
-    known: tuple[str, ...] = ()
+    """Its definition; without the first parameter for a method."""
+    known_inputs: tuple[str, ...] = ()
+    """Argument lists that are tried first."""
     receiver: Constructor | None = None
+    """For a method, the constructor of its object."""
 
     @property
     def function(self) -> str:
@@ -61,39 +67,45 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A function that is not tried, or with no name a file that has none to try; and why."""
+    """A function that is not tried, and the reason. Without a name, a file that has no functions to try."""
 
     file: str
     function: str
     line: int
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file whose functions are looked at. shown: as the user wrote it. first: a program that has the file's
-    names and calls nothing yet. label: the file's name in events. only: one function of it. text: None where
-    it cannot be read, `why` says why."""
+    """A file whose functions are tried."""
 
-    shown: str
+    display_path: str
+    """The path as the user wrote it."""
     first: Program
+    """A program that has the names of the file, without a call."""
     label: str
+    """The name of the file in events."""
     path: Path
     only: str | None = None
+    """The only function to try; None for all."""
     text: str | None = None
+    """None if the file cannot be read."""
     tree: ast.Module | None = None
-    why: str = ""
+    reason: str = ""
+    """The reason why the file cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """What a source names. files: one after the other. known: functions with inputs, in the place of files.
-    tests: how many files of tests were passed over. several: whether there may be many functions."""
+    """The functions that a source names."""
 
     files: Iterator[File] = field(default_factory=lambda: iter(()))
-    known: Iterator[Target] | None = None
+    targets: Iterator[Target] | None = None
+    """Functions with inputs, instead of files."""
     tests: int = 0
+    """Number of skipped files of tests."""
     several: bool = True
+    """Whether there may be many functions."""
 
 
 # -- where functions are ---------------------------------------------------------------------------
@@ -102,11 +114,13 @@ class SearchScope:
 def scope_of(
     inner: str, programs: Callable[[str], Iterator[Program]], *, is_set: Callable[[str], bool], tests: bool
 ) -> SearchScope:
-    """What stands behind ``inputs:``. programs: reads sources that have inputs to begin with. is_set: whether
-    a word is the name of such a source. tests: whether files of tests are looked at, too.
+    """The functions that the text after ``inputs:`` names.
+
+    programs: reads sources that already have inputs. is_set: whether a word is the name of such a source.
+    tests: whether files of tests are included.
 
     Raises:
-        InputError: there is no such thing, or nothing in it that could be called.
+        InputError: the text names nothing, or there is nothing to call.
     """
     name, colons, entry = inner.rpartition("::") if "::" in inner else (inner, "", "")
     path = Path(name)
@@ -119,7 +133,7 @@ def scope_of(
             return _folder(name, tests=tests)
         if not os.path.exists(path) and _is_module(name):
             return _module(name, entry if colons else None, tests=tests)
-    return SearchScope(known=_with_known(programs(inner), inner))
+    return SearchScope(targets=_with_known(programs(inner), inner))
 
 
 def _is_module(name: str) -> bool:
@@ -129,7 +143,7 @@ def _is_module(name: str) -> bool:
 def _one_file(inner: str, file: str, entry: str | None) -> SearchScope:
     path = Path(file)
     if not path.is_file():
-        raise InputError(f"inputs:{inner}: {file} is no file here.")
+        raise InputError(f"inputs:{inner}: {file} is not a file.")
     text = read_python(path, file)
     tree = parse(text, file)
     if entry is not None:
@@ -152,17 +166,17 @@ def _one_file(inner: str, file: str, entry: str | None) -> SearchScope:
 def _folder(folder: str, *, tests: bool) -> SearchScope:
     files, left_out = _without_tests(Path(folder), tests=tests)
     if not files:
-        why = (
-            f"holds files of tests only. inputs,tests=yes:{folder} takes them."
+        reason = (
+            f"has only files of tests. inputs,tests=yes:{folder} takes them."
             if left_out
-            else "holds no .py files."
+            else "has no .py files."
         )
-        raise InputError(f"inputs:{folder}: {why}")
+        raise InputError(f"inputs:{folder}: {reason}")
     return SearchScope(_files(Path(folder), files), tests=left_out)
 
 
 def _without_tests(folder: Path, *, tests: bool) -> tuple[list[Path], int]:
-    """The Python files below a folder, and how many files of tests are left out."""
+    """The Python files below a folder, and the number of files of tests that are left out."""
     files = list(python_files(folder))
     taken = [file for file in files if tests or not _is_test(file.relative_to(folder))]
     return taken, len(files) - len(taken)
@@ -194,10 +208,10 @@ def _module(name: str, entry: str | None, *, tests: bool) -> SearchScope:
     files, left_out = _without_tests(top, tests=tests)
 
     def all_of() -> Iterator[File]:
-        for each in files:
-            below = each.relative_to(top).with_suffix("").parts
+        for member in files:
+            below = member.relative_to(top).with_suffix("").parts
             module = ".".join([name, *(below[:-1] if below[-1] == "__init__" else below)])
-            yield module_file(each, str(each), module, module, origin_of_module(module, each))
+            yield module_file(member, str(member), module, module, origin_of_module(module, member))
 
     return SearchScope(all_of(), tests=left_out)
 
@@ -212,8 +226,8 @@ def _is_test(file: Path) -> bool:
     )
 
 
-def module_file(file: Path, shown: str, module: str, name: str, origin: Origin) -> File:
-    """A file that is imported by its name, or by its path where it is in no package."""
+def module_file(file: Path, display_path: str, module: str, name: str, origin: Origin) -> File:
+    """A file that is imported by its module name, or by its path if it is not in a package."""
     extra = dict(origin.extra)
     if "." in module:
         extra.pop("file", None)
@@ -230,19 +244,19 @@ def module_file(file: Path, shown: str, module: str, name: str, origin: Origin) 
         extra=extra,
     )
     label = module.replace(".", "/") + ".py"
-    found = File(shown, first, label, file)
+    result = File(display_path, first, label, file)
     try:
-        text = read_python(file, shown)
-        tree = parse(text, shown)
+        text = read_python(file, display_path)
+        tree = parse(text, display_path)
     except InputError as error:
-        return replace(found, why=str(error).splitlines()[0].removeprefix(f"{shown}:").strip())
-    own = [module.partition(".")[0], *_siblings(tree, origin.path)]
-    extra |= {"arguments": "literal", "alone": True, "own": own}
-    return replace(found, text=text, tree=tree, first=replace(first, extra=extra))
+        return replace(result, reason=str(error).splitlines()[0].removeprefix(f"{display_path}:").strip())
+    own_modules = [module.partition(".")[0], *_siblings(tree, origin.path)]
+    extra |= {"arguments": "literal", "alone": True, "own": own_modules}
+    return replace(result, text=text, tree=tree, first=replace(first, extra=extra))
 
 
 def _siblings(tree: ast.Module, root: str | None) -> list[str]:
-    """Modules that a file imports and that stand beside it."""
+    """Modules beside a file that it imports."""
     if root is None:
         return []
     return [
@@ -260,14 +274,14 @@ def _with_known(known_programs: Iterator[Program], inner: str) -> Iterator[Targe
         if group and code and entry:
             any_calls = True
             first = replace(group[0], expected=None)
-            known = tuple(program.arguments for program in group if program.arguments is not None)
-            yield Target(first.source, first, code, first.filename, function_node(code, entry), known)
+            known_inputs = tuple(program.arguments for program in group if program.arguments is not None)
+            yield Target(first.source, first, code, first.filename, function_node(code, entry), known_inputs)
     if not any_calls:
         raise InputError(f"inputs:{inner}: has no calls of functions.")
 
 
 def function_node(code: str, entry: str) -> Definition | None:
-    """The definition that an entry names, ``Class.method`` too; None where it is made at run time."""
+    """The definition of an entry, which may be ``Class.method``; None if it is made at run time."""
     body = parse(code, entry).body
     statement: ast.stmt | None = None
     for name in entry.split("."):
@@ -276,7 +290,7 @@ def function_node(code: str, entry: str) -> Definition | None:
     return statement if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
 
 
-# -- what a module holds when it has been imported ----------------------------------------------------
+# -- the contents of a module after its import --------------------------------------------------------
 
 _NOTHING = "_deskcheck_imported"
 
@@ -295,14 +309,17 @@ _WHY = {
 
 
 def targets_in(file: File, run: Run, *, methods: bool = False) -> list[Target | Passed]:
-    """The functions of a file, in the order of the text, each to be tried or passed. run: in the sandbox.
-    methods: whether they are tried, too: those whose object can be made by a class of the file."""
+    """The functions of a file, in the order of the text, as targets or with a reason for not trying them.
+
+    run: runs a program in the sandbox. methods: whether methods are tried, too, if a class of the file can
+    make their object.
+    """
     if file.text is None or file.tree is None:
-        return [Passed(file.shown, "", 0, file.why)]
+        return [Passed(file.display_path, "", 0, file.reason)]
     try:
         functions = callables(file.tree, methods=methods)
     except RecursionError:
-        return [Passed(file.shown, "", 0, "statements are nested too deeply")]
+        return [Passed(file.display_path, "", 0, "statements are nested too deeply")]
     if file.only is not None:
         functions = [
             replace(function, why_not=None if function.why_not == PRIVATE else function.why_not)
@@ -319,14 +336,14 @@ def targets_in(file: File, run: Run, *, methods: bool = False) -> list[Target | 
 
 
 def _made_at_run_time(file: File, entry: str, run: Run) -> Target | Passed:
-    """An entry that no ``def`` of the text has: a star import, an inherited method."""
+    """An entry without a ``def`` in the text, such as a star import or an inherited method."""
     contents = _there(file, [entry], run)
     if isinstance(contents, str):
-        return Passed(file.shown, entry, 0, f"its module {contents}")
+        return Passed(file.display_path, entry, 0, f"its module {contents}")
     kind, _ = contents[entry]
     if kind in _WHY:
-        return Passed(file.shown, entry, 0, _WHY[kind])
-    return Target(file.shown, _call(file, entry), file.text or "", file.label, None)
+        return Passed(file.display_path, entry, 0, _WHY[kind])
+    return Target(file.display_path, _call(file, entry), file.text or "", file.label, None)
 
 
 def _call(file: File, entry: str) -> Program:
@@ -336,8 +353,8 @@ def _call(file: File, entry: str) -> Program:
 def _target(
     file: File, function: Callable_, functions: list[Callable_], contents: Mapping[str, tuple[str, int]] | str
 ) -> Target | Passed:
-    def passed(why: str) -> Passed:
-        return Passed(file.shown, function.name, function.node.lineno, why)
+    def passed(reason: str) -> Passed:
+        return Passed(file.display_path, function.name, function.node.lineno, reason)
 
     if function.why_not is not None:
         return passed(function.why_not)
@@ -346,8 +363,10 @@ def _target(
     kind, line = contents[function.name]
     if kind in _WHY:
         return passed(_WHY[kind])
-    same = [other for other in functions if other.name == function.name]
-    meant = next((other for other in same if kind == "function" and other.first_line == line), same[-1])
+    same = [candidate for candidate in functions if candidate.name == function.name]
+    meant = next(
+        (candidate for candidate in same if kind == "function" and candidate.first_line == line), same[-1]
+    )
     if function is not meant:
         return passed("its name is another function's when its module is imported")
     program = _call(file, function.name)
@@ -361,13 +380,15 @@ def _target(
         if not (function.node.args.posonlyargs or function.node.args.args):
             return passed("its first parameter is not its object")
         node = without_object(function.node)
-        return Target(file.shown, program, file.text or "", file.label, node, receiver=receiver)
-    return Target(file.shown, program, file.text or "", file.label, function.node)
+        return Target(file.display_path, program, file.text or "", file.label, node, receiver=receiver)
+    return Target(file.display_path, program, file.text or "", file.label, function.node)
 
 
 def _there(file: File, names: list[str], run: Run) -> Mapping[str, tuple[str, int]] | str:
-    """What each name holds: ``function`` and its line, ``callable``, or one of `_WHY`. A text, the reason,
-    where the module cannot be imported."""
+    """Name -> its kind (``function``, ``callable`` or one of `_WHY`) and line.
+
+    If the module cannot be imported, the reason as a text.
+    """
     ask = replace(
         file.first,
         code=f"{file.first.code}\n\n\n{shipped('imported.py')}",
@@ -398,7 +419,7 @@ def _same(where: Any, path: Path) -> bool:
 
 
 def why_not_imported(run_result: RunResult) -> str:
-    """In words, after "its module"."""
+    """The reason why a module cannot be imported, as the end of a sentence that begins with "its module"."""
     detail = " ".join(run_result.detail.split())[:200]
     match run_result.outcome:
         case Outcome.RAISED:

@@ -1,1 +1,1 @@
-"""Readers: files, doctests, functions with inputs, published sets, wrong versions."""
+"""Readers of programs: files, doctests, functions with inputs, published sets, wrong versions."""

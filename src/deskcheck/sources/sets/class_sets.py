@@ -1,9 +1,9 @@
-"""Published sets whose tests are test classes that run in the answer's own process (`CodingTask.unittest`).
+"""Published sets whose tests are test classes that run in the process of the answer (`CodingTask.unittest`).
 
 BigCodeBench (Zhuo et al. 2024, arXiv:2406.15877), ClassEval (Du et al. 2023, arXiv:2308.01861) and
-NaturalCodeBench (Zhang et al. 2024, arXiv:2405.04520). The last two have no licence that lets their tasks be
-given on: they are read from a user's copy. Not covered: tests of NaturalCodeBench that use pytest's fixtures
-or that read data files; other languages than Python.
+NaturalCodeBench (Zhang et al. 2024, arXiv:2405.04520). The last two have no licence that allows
+redistribution, so they are read from a user's copy. Not covered: tests of NaturalCodeBench that use fixtures
+of pytest or read data files, and languages other than Python.
 """
 
 import ast
@@ -18,9 +18,10 @@ from deskcheck.sources.text.rows import Row
 
 
 def bigcodebench(name: str) -> Callable[[Row, str], CodingTask]:
-    """Rows as tasks of ``bigcodebench``, which completes a function, or ``bigcodebench_instruct``."""
+    """The reader of rows for ``bigcodebench``, whose tasks complete a function, or
+    ``bigcodebench_instruct``."""
 
-    def to_task(row: Row, place: str) -> CodingTask:
+    def to_task(row: Row, location: str) -> CodingTask:
         head, reference = row["complete_prompt"], row["complete_prompt"] + row["canonical_solution"]
         complete = name == "bigcodebench"
         return CodingTask(
@@ -30,7 +31,7 @@ def bigcodebench(name: str) -> Callable[[Row, str], CodingTask]:
             code=head if complete else "",
             entry_point=row["entry_point"],
             setup=head_of(head, reference, row["entry_point"]),
-            unittest=_with_tests(row["test"], place),
+            unittest=_with_tests(row["test"], location),
             reference=reference,
             modules=needed(reference, row["test"]),
         )
@@ -38,7 +39,7 @@ def bigcodebench(name: str) -> Callable[[Row, str], CodingTask]:
     return to_task
 
 
-def classeval(row: Row, place: str) -> CodingTask:
+def classeval(row: Row, location: str) -> CodingTask:
     imports = "\n".join(row["import_statement"])
     return CodingTask(
         id=f"classeval/{row['task_id'].rpartition('_')[2]}",
@@ -47,7 +48,7 @@ def classeval(row: Row, place: str) -> CodingTask:
         code=row["skeleton"],
         entry_point=row["class_name"],
         setup=imports,
-        unittest=_with_tests(row["test"], place),
+        unittest=_with_tests(row["test"], location),
         reference=row["solution_code"],
         modules=needed(imports, row["solution_code"], row["test"]),
     )
@@ -57,8 +58,8 @@ _FENCE = re.compile(r"```\w*\n(.*)```", re.DOTALL)
 _SHOWN = "The generated code should not contain any test cases:"
 
 
-def naturalcodebench(row: Row, place: str) -> CodingTask | None:
-    """None: its tests use fixtures of pytest."""
+def naturalcodebench(row: Row, location: str) -> CodingTask | None:
+    """The task of a row; None if its tests use fixtures of pytest."""
     fenced = _FENCE.search(row["reference_solution"])
     reference = fenced.group(1) if fenced else row["reference_solution"]
     tests = f"{row['setup_code']}\n{row['testcases']}".lstrip("\n")
@@ -67,21 +68,21 @@ def naturalcodebench(row: Row, place: str) -> CodingTask | None:
     used = {node.id for node in ast.walk(quiet_parse(tests)) if isinstance(node, ast.Name)}
     entry = next((name for name in defined(quiet_parse(reference).body) if name in used), None)
     if entry is None:
-        raise InputError(f"{place}: 'testcases' uses nothing that the reference defines.")
-    _, _, shown = row["prompt"].partition(_SHOWN)
+        raise InputError(f"{location}: 'testcases' does not use any name that the reference defines.")
+    _, _, visible_tests = row["prompt"].partition(_SHOWN)
     return CodingTask(
         id=f"naturalcodebench/{row['_id']}",
         prompt=row["problem"],
         entry_point=entry,
-        visible_tests=(shown.strip(),) if shown.strip() else (),
-        unittest=_with_tests(tests, place),
+        visible_tests=(visible_tests.strip(),) if visible_tests.strip() else (),
+        unittest=_with_tests(tests, location),
         reference=reference,
         modules=needed(reference, tests),
     )
 
 
 def _uses_fixtures(tests: str) -> bool:
-    """Whether a test takes more than its object, or is made by a decorator of pytest."""
+    """Whether a test has parameters besides `self`, or a decorator of pytest."""
     for node in quiet_parse(tests).body:
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
             return True
@@ -96,22 +97,23 @@ def _uses_fixtures(tests: str) -> bool:
     return False
 
 
-def _with_tests(tests: str, place: str) -> str:
-    """The text of tests, if it has any."""
+def _with_tests(tests: str, location: str) -> str:
+    """The text of tests. Raises InputError if it has no test class."""
     if not names_of_tests(tests):
-        raise InputError(f"{place}: the tests have no class with a method whose name begins with test.")
+        raise InputError(f"{location}: the tests have no class with a method whose name begins with test.")
     return tests
 
 
 def needed(*codes: str) -> tuple[str, ...]:
-    """Modules that codes import, but for the standard library's."""
+    """Modules that the texts import, except those of the standard library."""
     modules = {name for code in codes for name in imported_modules(quiet_parse(code))}
     return tuple(sorted(modules - sys.stdlib_module_names))
 
 
-def head_of(head: str, whole: str, *names: str) -> str:
-    """Statements of the top level that the head of a code has whole, but for the definitions of names."""
+def head_of(head: str, code: str, *names: str) -> str:
+    """The top-level statements of `code` that end in its first part, `head`, except definitions of
+    `names`."""
     lines = len(head.splitlines())
-    body = [node for node in quiet_parse(whole).body if (node.end_lineno or 0) <= lines]
-    rest = [node for node in body if getattr(node, "name", None) not in names]
-    return "\n".join(ast.get_source_segment(whole, node) or "" for node in rest)
+    body = [node for node in quiet_parse(code).body if (node.end_lineno or 0) <= lines]
+    statements = [node for node in body if getattr(node, "name", None) not in names]
+    return "\n".join(ast.get_source_segment(code, node) or "" for node in statements)

@@ -1,12 +1,11 @@
 """Published sets of programming tasks in their own formats, as `CodingTask`.
 
-All are evaluation sets: nothing of them is for training. A check that is one function with many asserts
-becomes one test for each of its statements, which run in their order in one namespace: all of them pass
-exactly where the function does, and how many pass is known.
+All are evaluation sets, which must not be used for training. A check that is one function with many asserts
+becomes one test for each of its statements. The tests run in order in one namespace, so all of them pass
+exactly if the function does, and the number of passed tests is known.
 
-Sets whose tests are classes stand in `class_sets`, those with inputs and a reference in `evalplus`. Not
-covered: tests in other languages than Python, and CoderEval, whose files have no tests: they lie in its
-Docker image.
+`class_sets` has the sets whose tests are classes, `evalplus` those with inputs and a reference. Not covered:
+tests in languages other than Python, and CoderEval, whose tests are only in its Docker image.
 """
 
 import ast
@@ -30,12 +29,12 @@ from deskcheck.sources.text.rows import FORMATS, Row, check_fields, has_format, 
 from deskcheck.sources.text.shipped import shipped
 
 ToTask = Callable[[Row, str], CodingTask | None]
-"""(row, place for messages) -> the task; None for a row that cannot be scored."""
+"""(row, location for messages) -> the task; None for a row that cannot be scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingSet:
-    """A published set; shipped/sets.toml says what the fields are."""
+    """A published set; shipped/sets.toml explains the fields."""
 
     title: str
     about: str
@@ -51,9 +50,10 @@ class CodingSet:
 
 
 def read_coding_set(name: str, file: str | None, *, note: Callable[[str], None]) -> Iterator[CodingTask]:
-    """The tasks of a set: of the given file, or (None) fetched, where the set can be.
+    """The tasks of a set from a file, or fetched if `file` is None.
 
-    Raises InputError: no such file, a row that is not one of this set, or none can be fetched.
+    Raises InputError if the file does not exist, a row does not belong to the set, or the set cannot be
+    fetched.
     """
     chosen = CODING_SETS[name]
     if file is None:
@@ -66,35 +66,37 @@ def read_coding_set(name: str, file: str | None, *, note: Callable[[str], None])
         paths = [Path(os.path.expanduser(file))]
         if not paths[0].is_file() or not has_format(paths[0]):
             raise InputError(
-                f"{name}:{file}: {file} is no {chosen.title} file here: write {name}:PATH with a path to "
+                f"{name}:{file}: {file} is not a file of {chosen.title}: write {name}:PATH with a path to "
                 f"a file in one of the formats {', '.join(FORMATS)}. It is published at {chosen.home}."
             )
     others = {} if chosen.tests_of is None else _tasks_with_tests(name, chosen.tests_of, paths[0], note)
     for path in paths:
-        for place, row in read_rows(path, file or str(path), chosen.holds):
-            check_fields(row, chosen.required, place, chosen.holds)
+        for location, row in read_rows(path, file or str(path), chosen.holds):
+            check_fields(row, chosen.required, location, chosen.holds)
             if chosen.tests_of is not None:
                 if row["task_id"] not in others:
-                    raise InputError(f"{place}: 'task_id': {chosen.tests_of} has no task {row['task_id']!r}.")
+                    raise InputError(
+                        f"{location}: 'task_id': {chosen.tests_of} has no task {row['task_id']!r}."
+                    )
                 row = row | {"tests": others[row["task_id"]]}
             try:
-                task = chosen.to_task(row, place)
+                task = chosen.to_task(row, location)
             except (SyntaxError, ValueError) as error:
                 raise InputError(
-                    f"{place}: holds no Python where {chosen.title} has some: {error}."
+                    f"{location}: has no valid Python where {chosen.title} has it: {error}."
                 ) from None
             if task is not None:
                 yield task
 
 
 def _tasks_with_tests(
-    name: str, other: str, path: Path, note: Callable[[str], None]
+    name: str, tests_set: str, path: Path, note: Callable[[str], None]
 ) -> dict[str, CodingTask]:
-    """The tasks of the set that has the tests: from its file beside another, or fetched."""
-    title = CODING_SETS[other].title
-    file = next((found for end in FORMATS if (found := path.with_name(title + end)).is_file()), None)
+    """The tasks of the set that has the tests, from its file beside `path`, or fetched."""
+    title = CODING_SETS[tests_set].title
+    file = next((candidate for end in FORMATS if (candidate := path.with_name(title + end)).is_file()), None)
     try:
-        return {t.id: t for t in read_coding_set(other, None if file is None else str(file), note=note)}
+        return {t.id: t for t in read_coding_set(tests_set, None if file is None else str(file), note=note)}
     except InputError as error:
         raise InputError(
             f"{name}: needs {title} for its tests, as {title}.jsonl beside {path}: {error}"
@@ -105,7 +107,7 @@ def _tasks_with_tests(
 
 
 def _tests_of(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Statements as tests; what asserts nothing goes with the next that does."""
+    """Statements as tests. A statement without an assert belongs to the next one with an assert."""
     before: list[str] = []
     for statement in body:
         if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Constant):
@@ -121,8 +123,8 @@ def _check_parts(test: str, entry: str) -> tuple[str, tuple[str, ...]]:
     tree = quiet_parse(test)
     (check,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "check")
     (parameter,) = check.args.args
-    rest = [node for node in tree.body if node is not check and not _calls_check(node)]
-    setup = "\n".join(ast.unparse(node) for node in rest)
+    setup_nodes = [node for node in tree.body if node is not check and not _calls_check(node)]
+    setup = "\n".join(ast.unparse(node) for node in setup_nodes)
     tests = list(_tests_of(check.body))
     if parameter.arg != entry:
         tests = [f"{parameter.arg} = {entry}\n{text}" for text in tests]
@@ -134,7 +136,7 @@ def _calls_check(node: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "check"
 
 
-def _humaneval(row: Row, place: str) -> CodingTask:
+def _humaneval(row: Row, location: str) -> CodingTask:
     head = row["prompt"]
     task = _completion(
         row["task_id"], head, row["entry_point"], row["test"], head + row["canonical_solution"]
@@ -142,26 +144,26 @@ def _humaneval(row: Row, place: str) -> CodingTask:
     return replace(task, reference=head + row["canonical_solution"])
 
 
-def _completion(id_: str, head: str, entry: str, test: str, whole: str) -> CodingTask:
-    """A function to complete, with a check. whole: its head with any body."""
+def _completion(task_id: str, head: str, entry: str, test: str, complete_code: str) -> CodingTask:
+    """A task to complete a function, with a check. complete_code: the head with any body."""
     test_setup, tests = _check_parts(test, entry)
     return CodingTask(
-        id=id_,
+        id=task_id,
         prompt="Complete the function as its docstring says.",
         task="complete",
         code=head,
         entry_point=entry,
-        setup=head_of(head, whole, entry),
+        setup=head_of(head, complete_code, entry),
         test_setup=test_setup,
         tests=tests,
     )
 
 
-def _humanevalfix(row: Row, place: str) -> CodingTask:
-    head, id_ = row["declaration"], f"humanevalfix/{row['task_id'].rpartition('/')[2]}"
+def _humanevalfix(row: Row, location: str) -> CodingTask:
+    head, task_id = row["declaration"], f"humanevalfix/{row['task_id'].rpartition('/')[2]}"
     reference, bad = head + row["canonical_solution"], head + row["buggy_solution"]
     return replace(
-        _completion(id_, head, row["entry_point"], row["test"], reference),
+        _completion(task_id, head, row["entry_point"], row["test"], reference),
         prompt=f"The function must do this:\n{row['docstring'].strip()}",
         task="repair",
         code=bad,
@@ -170,17 +172,17 @@ def _humanevalfix(row: Row, place: str) -> CodingTask:
     )
 
 
-def _apeval(row: Row, place: str) -> CodingTask:
-    whole: CodingTask = row["tests"]
-    check_fields(row["current"], {"code": str}, f"{place}: 'current'", "It has the code.")
+def _apeval(row: Row, location: str) -> CodingTask:
+    base_task: CodingTask = row["tests"]
+    check_fields(row["current"], {"code": str}, f"{location}: 'current'", "It has the code.")
     for number, version in enumerate(row["history"]):
-        check_fields(version, {"code": str}, f"{place}: 'history'[{number}]", "It has the code.")
+        check_fields(version, {"code": str}, f"{location}: 'history'[{number}]", "It has the code.")
     code = row["current"]["code"]
     words = [row["user"].strip() or "Go on with the code as its history lets expect."]
     if code.strip() and (area := _area(code, row.get("area"))):
         words.append(area)
     return replace(
-        whole,
+        base_task,
         id=f"apeval/{row['task_id'].rpartition('/')[2]}",
         prompt="\n".join(words),
         task="edit" if code.strip() else "write",
@@ -190,7 +192,7 @@ def _apeval(row: Row, place: str) -> CodingTask:
 
 
 def _area(code: str, area: object) -> str:
-    """Where the cursor stands, or what is selected: a place in the code, or two."""
+    """A sentence about the position of the cursor, or about the selected text."""
     match area:
         case int(at):
             return f"The cursor stands at {_place(code, at)}."
@@ -199,24 +201,30 @@ def _area(code: str, area: object) -> str:
     return ""
 
 
-def _place(code: str, at: int) -> str:
-    before = code[:at]
+def _place(code: str, offset: int) -> str:
+    before = code[:offset]
     return f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}"
 
 
 # -- MBPP --------------------------------------------------------------------------------------------
 
 
-def _mbpp(row: Row, place: str) -> CodingTask:
-    """Asserts call the function from beside it. Where arguments are objects of the answer's own classes,
-    the call is made in the answer's process, and its value is compared beside it."""
+def _mbpp(row: Row, location: str) -> CodingTask:
+    """The task of a row of MBPP.
+
+    Asserts run in the process of the tests and call the function from there. If arguments are objects of
+    classes that the answer defines, the process of the answer makes the call, and only its value is compared
+    outside.
+    """
     code, setup = unix_lines(row["code"]), unix_lines(row.get("test_setup_code") or "")
     imports = "\n".join(row.get("test_imports") or [])
     asserts = [unix_lines(test) for test in row["test_list"]]
-    own = set(defined(quiet_parse(code).body)) | set(defined(quiet_parse(setup).body))
-    entry = _entry(asserts[0], own)
+    defined_names = set(defined(quiet_parse(code).body)) | set(defined(quiet_parse(setup).body))
+    entry = _entry(asserts[0], defined_names)
     if entry is None:
-        raise InputError(f"{place}: 'test_list': its first assert calls nothing that 'code' defines.")
+        raise InputError(
+            f"{location}: 'test_list': its first assert does not call a function that 'code' defines."
+        )
     classes = {n.name for n in quiet_parse(code).body if isinstance(n, ast.ClassDef)}
     theirs = classes | set(defined(quiet_parse(setup).body))
     driver, tests = "", tuple(asserts)
@@ -239,25 +247,25 @@ def _names(code: str) -> set[str]:
     return {node.id for node in ast.walk(quiet_parse(code)) if isinstance(node, ast.Name)}
 
 
-def _entry(test: str, own: set[str]) -> str | None:
-    """The first function of the code that an assert calls, from the outside in."""
+def _entry(test: str, defined_names: set[str]) -> str | None:
+    """The outermost call in an assert to a defined name; None if there is none."""
     calls = [
         n.func.id
         for n in ast.walk(quiet_parse(test))
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
     ]
-    return next((name for name in calls if name in own), None)
+    return next((name for name in calls if name in defined_names), None)
 
 
 def _driven(asserts: list[str], setup: str) -> tuple[str, tuple[str, ...]]:
-    """Left sides of asserts as functions for the answer's process; the asserts with calls of these."""
+    """The left sides of asserts as functions for the answer's process, and the asserts that call them."""
     functions, tests = [setup], []
     for number, text in enumerate(asserts, 1):
         (node,) = quiet_parse(text).body
         if not isinstance(node, ast.Assert) or not isinstance(node.test, ast.Compare):
-            raise ValueError(f"an assert that compares nothing: {text}")
-        left, node.test.left = node.test.left, ast.parse(f"case_{number}()", mode="eval").body
-        functions.append(f"def case_{number}():\n{indent('return ' + ast.unparse(left), '    ')}")
+            raise ValueError(f"an assert without a comparison: {text}")
+        left_side, node.test.left = node.test.left, ast.parse(f"case_{number}()", mode="eval").body
+        functions.append(f"def case_{number}():\n{indent('return ' + ast.unparse(left_side), '    ')}")
         tests.append(ast.unparse(node))
     return "\n".join(functions), tuple(tests)
 
@@ -266,13 +274,13 @@ def _driven(asserts: list[str], setup: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _pro(name: str) -> Callable[[Row, str], CodingTask]:
-    def to_task(row: Row, place: str) -> CodingTask:
+    def to_task(row: Row, location: str) -> CodingTask:
         base = row["raw_problem"] + row["raw_solution"]
-        own = row["new_problem"] + row["new_solution"]
+        new_code = row["new_problem"] + row["new_solution"]
         first = _last_function(row["raw_problem"])
-        entry = _entry(row["test_code"], set(defined(quiet_parse(f"{base}\n\n{own}").body)))
+        entry = _entry(row["test_code"], set(defined(quiet_parse(f"{base}\n\n{new_code}").body)))
         if entry is None:
-            raise InputError(f"{place}: 'test_code' calls nothing that the solution defines.")
+            raise InputError(f"{location}: 'test_code' does not call a function that the solution defines.")
         return CodingTask(
             id=f"{name}/{row['id']}",
             prompt=(
@@ -283,17 +291,17 @@ def _pro(name: str) -> Callable[[Row, str], CodingTask]:
             code=f"{row['raw_problem'].rstrip()}\n\n\n{row['new_problem'].strip()}",
             entry_point=entry,
             setup=head_of(row["raw_problem"], base, first),
-            test_setup=_imports(f"{base}\n\n{own}"),
+            test_setup=_imports(f"{base}\n\n{new_code}"),
             tests=tuple(_tests_of(quiet_parse(row["test_code"]).body)),
-            reference=f"{base}\n\n{own}",
-            parts={"base_right": head_of(own, own, first), "new_right": base},
+            reference=f"{base}\n\n{new_code}",
+            parts={"base_right": head_of(new_code, new_code, first), "new_right": base},
         )
 
     return to_task
 
 
 def _imports(code: str) -> str:
-    """Its imports: some tests use a module that only the solution imports."""
+    """The imports of the code. Some tests use a module that only the solution imports."""
     body = quiet_parse(code).body
     return "\n".join(ast.unparse(node) for node in body if isinstance(node, (ast.Import, ast.ImportFrom)))
 
@@ -308,14 +316,16 @@ def _last_function(head: str) -> str:
 # -- MultiPL-E ---------------------------------------------------------------------------------------
 
 
-def _multipl_e(row: Row, place: str) -> CodingTask:
-    """A row of MultiPL-E's Python; it has no reference."""
+def _multipl_e(row: Row, location: str) -> CodingTask:
+    """The task of a Python row of MultiPL-E, which has no reference."""
     if row["language"] != "py":
-        raise InputError(f"{place}: 'language' is {row['language']!r}: answers are run in Python (py) only.")
+        raise InputError(
+            f"{location}: 'language' is {row['language']!r}: answers are run in Python (py) only."
+        )
     tree = quiet_parse(row["tests"])
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _calls_check(ast.Expr(node))]
     if len(calls) != 1 or len(calls[0].args) != 1 or not isinstance(calls[0].args[0], ast.Name):
-        raise InputError(f"{place}: 'tests' must call check once, with the function.")
+        raise InputError(f"{location}: 'tests' must call check once, with the function.")
     entry = calls[0].args[0].id
     tree.body = [
         node
@@ -332,7 +342,7 @@ _LONG = "import sys\nsys.set_int_max_str_digits(0)"
 _SUPPORT = "from typing import *"
 
 
-def _p3(row: Row, place: str) -> CodingTask | None:
+def _p3(row: Row, location: str) -> CodingTask | None:
     if not row["sol_bodies"]:
         return None
     header = row["sol_header"]

@@ -1,10 +1,11 @@
 """CP-Bench (Michailidis et al. 2025, arXiv:2506.06052): models of constraint problems, from a user's file.
 
-An answer is a script that prints a solution as JSON. It is right where the set's own model, with what is
-printed as further constraints, has a solution and, where something is optimised, one as good as its best.
-That is found out by the set's model and solver (CPMpy, OR-Tools), in another process of an environment that
-has them; texts are not compared. Not covered: other instances than the one in the row, and models whose
-printed solution is computed by more than expressions of CPMpy (`deskcheck selfcheck` names them).
+An answer is a script that prints a solution as JSON. It is right if the model of the set still has a solution
+with the printed values as further constraints. If the problem is an optimisation, this solution must be as
+good as the best. The set's model and solver (CPMpy, OR-Tools) decide this in another process of an
+environment that has them; texts are not compared. Not covered: instances other than the one in the row, and
+models whose printed solution is computed by more than expressions of CPMpy (`deskcheck selfcheck` names
+them).
 """
 
 import re
@@ -17,9 +18,9 @@ from deskcheck.sources.text.shipped import shipped
 _DATA = re.compile(r"^# Data\b.*?\n(.*?)^# End of data", re.DOTALL | re.MULTILINE)
 
 
-def cp_bench(row: Row, place: str) -> CodingTask:
-    found = _DATA.search(row["model_cpmpy"])
-    data = f"\n\nThe data:\n{fenced(found.group(1).rstrip(), 'python')}" if found else ""
+def cp_bench(row: Row, location: str) -> CodingTask:
+    match = _DATA.search(row["model_cpmpy"])
+    data = f"\n\nThe data:\n{fenced(match.group(1).rstrip(), 'python')}" if match else ""
     return CodingTask(
         id=f"cp_bench/{row['id']}",
         prompt=f"{row['description'].strip()}{data}\n\n{_FORM}",

@@ -1,12 +1,13 @@
 """Doctests as programs: one session per docstring that has examples.
 
-Docstrings are read from the syntax tree, so nothing is imported or run here. They are those that `doctest`
-finds by importing, except for docstrings made at run time and functions from elsewhere. Where one name is
-defined several times, each definition with examples is a program.
+Docstrings are read from the syntax tree, so no code is imported or run. They are those that `doctest` finds
+by importing, except docstrings made at run time and functions of other modules. If a name is defined several
+times, each definition with examples is a program.
 
-A session's `code` is the examples' source in order, a blank line between two. Its `expected` is a JSON list
-with one object per example: "line" (its first line in `code`, from 1), "want", "exc_msg" and "options" (by
-name), as in `doctest.Example`. Left out are examples marked ``+SKIP``, and those that do not parse.
+A session's `code` is the source of the examples in order, with blank lines between them. Its `expected` is a
+JSON list with one object per example: "line" (its first line in `code`, from 1), "want", "exc_msg" and
+"options" (by name), as in `doctest.Example`. Examples marked ``+SKIP``, and those that do not parse, are left
+out.
 """
 
 import ast
@@ -39,10 +40,10 @@ _TRACEBACK = re.compile(r"^Traceback \((?:most recent call last|innermost last)\
 
 
 def doctests_in_module(module: str, near: list[str], note: Note) -> list[Program]:
-    """The doctests of an importable module, with ids like ``heapq.merge``. near: as in `find_source`.
+    """The doctests of an importable module, with ids like ``heapq.merge``. near: see `find_source`.
 
     Raises:
-        InputError: no such module, or none with Python source.
+        InputError: the module does not exist, or has no Python source.
     """
     file = find_source(module, near)
     programs = _programs(file, str(file), module, module, origin_of_module(module, file), note)
@@ -52,10 +53,10 @@ def doctests_in_module(module: str, near: list[str], note: Note) -> list[Program
 
 
 def doctests_in_file(file: str, note: Note) -> list[Program]:
-    """The doctests of a file, importable by its name.
+    """The doctests of a file that can be imported by its name.
 
     Raises:
-        InputError: the file does not parse, or has a name that cannot be imported.
+        InputError: the file does not parse, or its name cannot be imported.
     """
     module, root = import_name(Path(file))
     programs = _in_file(Path(file), file, module, root, module, note)
@@ -65,15 +66,17 @@ def doctests_in_file(file: str, note: Note) -> list[Program]:
 
 
 def doctests_in_folder(folder: str, note: Note) -> Iterator[Program]:
-    """The doctests of `python_files`. Ids are module names, with the folder in front where a file is below
-    `folder` but in no package. A file that cannot be used is left out, with a note.
+    """The doctests of all files of `python_files`, with module names in their ids.
+
+    A file in a subfolder that is not a package has the subfolder before its name. A file that cannot be used
+    is left out, with a note.
 
     Raises:
-        InputError: there is no .py file.
+        InputError: the folder has no .py files.
     """
     files = list(python_files(Path(folder)))
     if not files:
-        raise InputError(f"{folder}: holds no .py files.")
+        raise InputError(f"{folder}: has no .py files.")
     return _in_folder(Path(folder), files, note)
 
 
@@ -98,12 +101,12 @@ def _in_folder(folder: Path, files: list[Path], note: Note) -> Iterator[Program]
         note(f"{folder}: {len(without)} of {len(files)} .py files have no doctests: {', '.join(without)}.")
 
 
-def _in_file(file: Path, shown: str, module: str, root: Path, name: str, note: Note) -> list[Program]:
+def _in_file(file: Path, display_path: str, module: str, root: Path, name: str, note: Note) -> list[Program]:
     if "." in file.stem or module == "__main__":
         raise InputError(
-            f"{shown}: {file.stem!r} cannot be imported by its name, so its doctests cannot run."
+            f"{display_path}: {file.stem!r} cannot be imported by its name, so its doctests cannot run."
         )
-    return _programs(file, shown, module, name, origin_of_file(file, shown, root), note)
+    return _programs(file, display_path, module, name, origin_of_file(file, display_path, root), note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +116,15 @@ class _Docstring:
     line: int
 
 
-def _programs(file: Path, shown: str, module: str, name: str, origin: Origin, note: Note) -> list[Program]:
-    """`name` is the module's name in ids."""
-    tree = parse(read_python(file, shown), shown)
+def _programs(
+    file: Path, display_path: str, module: str, name: str, origin: Origin, note: Note
+) -> list[Program]:
+    """The doctests of a file. name: the module's name in ids."""
+    tree = parse(read_python(file, display_path), display_path)
     programs: list[Program] = []
     times: dict[str, int] = {}
-    for docstring in (*_docstrings(tree, name), *_assigned_docstrings(tree, name, shown, note)):
-        examples = list(_usable(docstring, shown, note))
+    for docstring in (*_docstrings(tree, name), *_assigned_docstrings(tree, name, display_path, note)):
+        examples = list(_usable(docstring, display_path, note))
         if not examples:
             continue
         times[docstring.name] = times.get(docstring.name, 0) + 1
@@ -147,7 +152,7 @@ def _programs(file: Path, shown: str, module: str, name: str, origin: Origin, no
 def _docstrings(
     node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, name: str
 ) -> Iterator[_Docstring]:
-    """In source order; not those of functions inside functions, which nothing outside can reach."""
+    """Docstrings in source order, except those of functions inside functions, which cannot be imported."""
     text = ast.get_docstring(node, clean=False)
     if text is not None:
         yield _Docstring(name, text, node.body[0].lineno)
@@ -157,8 +162,9 @@ def _docstrings(
                 yield from _docstrings(statement, f"{name}.{statement.name}")
 
 
-def _assigned_docstrings(tree: ast.Module, name: str, shown: str, note: Note) -> Iterator[_Docstring]:
-    """``__doc__ = text``, and ``__test__ = {"name": text}``, where the text may stand in another variable."""
+def _assigned_docstrings(tree: ast.Module, name: str, display_path: str, note: Note) -> Iterator[_Docstring]:
+    """The texts of ``__doc__ = text`` and ``__test__ = {"name": text}``. A text may be in another
+    variable."""
     assigned = {
         target.id: statement.value
         for statement in statements(tree.body)
@@ -174,22 +180,22 @@ def _assigned_docstrings(tree: ast.Module, name: str, shown: str, note: Note) ->
             return
         case ast.Dict(keys=keys, values=values):
             pass
-        case other:
-            note(f"{shown}:{other.lineno}: __test__ is not written as a dictionary: left out.")
+        case expression:
+            note(f"{display_path}:{expression.lineno}: __test__ is not written as a dictionary: left out.")
             return
     for key, value in zip(keys, values, strict=True):
         match key, assigned.get(value.id) if isinstance(value, ast.Name) else value:
             case ast.Constant(value=str(label)), ast.Constant(value=str(text), lineno=line):
                 yield _Docstring(f"{name}.__test__.{label}", text, line)
             case _:
-                note(f"{shown}:{value.lineno}: a test in __test__ is not written as text: left out.")
+                note(f"{display_path}:{value.lineno}: a test in __test__ is not written as text: left out.")
 
 
-def _usable(docstring: _Docstring, shown: str, note: Note) -> Iterator[doctest.Example]:
+def _usable(docstring: _Docstring, display_path: str, note: Note) -> Iterator[doctest.Example]:
     try:
         examples = doctest.DocTestParser().get_examples(docstring.text, docstring.name)
     except ValueError as error:  # an unknown option, a prompt without a space after it
-        note(f"{shown}:{docstring.line}: left out: {error}")
+        note(f"{display_path}:{docstring.line}: left out: {error}")
         return
     for example in examples:
         if example.options.get(doctest.SKIP):
@@ -200,7 +206,7 @@ def _usable(docstring: _Docstring, shown: str, note: Note) -> Iterator[doctest.E
                 ast.parse(example.source, mode="single")  # one statement, as at the prompt
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = docstring.line + example.lineno
-            note(f"{shown}:{line}: an example of {docstring.name} does not parse: left out: {error}")
+            note(f"{display_path}:{line}: an example of {docstring.name} does not parse: left out: {error}")
             continue
         yield example
 
@@ -219,13 +225,14 @@ def _session(examples: Iterable[doctest.Example]) -> tuple[str, str]:
 
 
 def check(expected: str, outputs: Sequence[str]) -> list[str]:
-    """The examples that did not show what their docstring says, by their first lines, such as ``line 7``.
+    """The examples whose outputs differ from their docstring, by their first lines, such as ``line 7``.
 
-    outputs: of each example, in order; an exception as its traceback or its last line. Missing outputs mean
-    that the session ended early. The judgement is `doctest.DocTestRunner`'s under each example's options.
+    outputs: the output of each example in order; for an exception, its traceback or last line. Missing
+    outputs mean that the session ended early. Outputs are compared like in `doctest.DocTestRunner`, with the
+    options of each example.
 
     Raises:
-        ValueError: more outputs than examples.
+        ValueError: there are more outputs than examples.
     """
     wants = read_json(expected, "expected")
     if len(outputs) > len(wants):
@@ -251,7 +258,7 @@ def _holds(want: str, exc_msg: str | None, options: dict[str, bool], output: str
 
 
 def _message(output: str) -> str:
-    """The exception's line and those after it, as `doctest` compares them; not what was written before."""
+    """The line of the exception and those after it, which `doctest` compares, without earlier output."""
     headers = list(_TRACEBACK.finditer(output))
     if not headers:
         return output

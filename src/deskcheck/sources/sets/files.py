@@ -1,9 +1,9 @@
-"""The user's own file: one call of a function in it, ``path/file.py::function`` with ``(3, seed=1)``,
-or the whole of it as a script.
+"""The user's file: a call of one of its functions (``path/file.py::function`` with ``(3, seed=1)``), or a
+script.
 
-The code is the whole file; the file's folder is on the import path, and what else lies in it stands beside
-the program when it runs (`Program.path`). A file that imports relatively (``from . import x``) needs its
-package, which a program does not carry: it fails when it runs.
+The code is the whole file. The file's folder is on the import path, and the program finds the other files of
+the folder beside it when it runs (`Program.path`). A file with relative imports (``from . import x``) needs
+its package, which a program does not include, so it fails when it runs.
 """
 
 import ast
@@ -24,19 +24,19 @@ _LONGEST_ID = 120
 
 
 def function_in_file(file: str, entry: str, arguments: str | None, note: Note) -> Program:
-    """The call ``entry(arguments)``, where entry is a function of the file, or ``Class.method`` if
-    that is a static or a class method.
+    """The call ``entry(arguments)``. entry: a function of the file, or a static or class method,
+    ``Class.method``.
 
-    note: told where the program does not find what lies beside the file.
+    note: takes a sentence if the program cannot find the files beside it.
 
     Raises:
-        InputError: the file does not parse, defines no such function, or the arguments are no
+        InputError: the file does not parse or does not define the function, or the arguments are not an
             argument list.
     """
     path = Path(file)
     if path.suffix != ".py" or not os.path.isfile(path):
-        why = "is not a .py file" if os.path.exists(path) else "no such file"
-        raise InputError(f"{file}::{entry}: {file}: {why}. Write it as path/file.py::function.")
+        reason = "is not a .py file" if os.path.exists(path) else "no such file"
+        raise InputError(f"{file}::{entry}: {file}: {reason}. Write it as path/file.py::function.")
     code = read_python(path, file)
     tree = parse(code, file)
     check_entry(tree, entry, file)
@@ -65,10 +65,10 @@ def _program(file: str, code: str, identifier: str) -> Program:
 
 
 def script(file: str, note: Note) -> Program:
-    """The file, run from its first line to its last, as ``__main__`` and without arguments.
+    """The file as a script, run as ``__main__`` and without arguments.
 
-    note: told where the file has doctests, which are another source, and where the program does not find
-    what lies beside it.
+    note: takes a sentence if the file has doctests, which are another source, and if the program cannot find
+    the files beside it.
 
     Raises:
         InputError: the file does not parse.
@@ -84,10 +84,10 @@ def script(file: str, note: Note) -> Program:
 
 
 def archived(file: str, modules: dict[str, str]) -> Program:
-    """The ``__main__.py`` of an archive of these modules, run as `script`; it imports the others.
+    """The ``__main__.py`` of an archive, run as a script. It can import the other modules.
 
     Raises:
-        InputError: there is none, or it does not parse.
+        InputError: it is missing or does not parse.
     """
     if MAIN not in modules:
         raise InputError(f"{file}: is an archive without a file {MAIN}, so there is nothing to run.")
@@ -107,12 +107,12 @@ def _note_what_is_not_found(path: Path, note: Note) -> None:
         name for name in names if is_private(name) and not name.startswith(".") and name != path.name
     )
     if secret:
-        shown = ", ".join(secret[:5]) + (", ..." if len(secret) > 5 else "")
-        note(f"{folder}: not given to the program, for their names look like secrets: {shown}")
+        listed = ", ".join(secret[:5]) + (", ..." if len(secret) > 5 else "")
+        note(f"{folder}: not available to the program, because their names look like secrets: {listed}")
     if len(names) > FILES_BESIDE:
         note(
-            f"{folder} holds more than {FILES_BESIDE} entries: the program finds none of them by a relative "
-            "path. If it reads files, put it with them into a folder of its own."
+            f"{folder} has more than {FILES_BESIDE} entries, so the program finds none of them by a relative "
+            "path. If it reads files, put it with them into a separate folder."
         )
 
 
@@ -124,7 +124,7 @@ def _signature(tree: ast.Module, entry: str) -> str:
 
 
 def short_id(identifier: str) -> str:
-    """Two calls of one function differ in their arguments alone, so an id tells those apart, however long."""
+    """An id of limited length that differs for different identifiers: a long one ends with its digest."""
     one_line = " ".join(identifier.split())
     if len(one_line) <= _LONGEST_ID:
         return one_line

@@ -1,8 +1,8 @@
-"""Files of data sets on the Hugging Face Hub: fetched once, checked, and from then on read from disk.
+"""Files of data sets on the Hugging Face Hub: fetched once, checked, and then read from disk.
 
-A file is pinned by the revision of its repository and, where we know it, by its SHA-256. Where we do
-not, the first fetch is trusted and its SHA-256 kept beside it; whatever stands there later must match.
-A file that does not match is set aside and never read.
+A file is pinned by the revision of its repository and, if known, by its SHA-256. If the SHA-256 is not known,
+the first fetch is trusted and its SHA-256 is stored beside the file, which must match it from then on. A file
+that does not match is renamed and never read.
 """
 
 import tempfile
@@ -16,7 +16,7 @@ from deskcheck.recording import InputError, MissingExtra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubFile:
-    """A file in a data set's repository; sha256 is None where it could not be found out."""
+    """A file in a data set's repository; sha256 is None if it is not known."""
 
     name: str
     sha256: str | None
@@ -35,7 +35,7 @@ class HubFiles:
         return f"https://huggingface.co/datasets/{self.repo}"
 
     def page(self, file: HubFile) -> str:
-        """Address where a reader finds exactly this file."""
+        """Address of the page that shows exactly this file."""
         return f"{self.home}/blob/{self.revision}/{file.name}"
 
     def download(self, file: HubFile) -> str:
@@ -45,15 +45,14 @@ class HubFiles:
 def fetch(
     hub: HubFiles, name: str, *, note: Callable[[str], None], endpoint: str | None = None
 ) -> list[Path]:
-    """Paths of the files on this machine, in the order of `hub.files`; missing ones are downloaded.
+    """Paths of the files on this machine, in the order of `hub.files`. Missing files are downloaded.
 
-    `name` is what the user calls the set; `note` is told of each download before it begins. endpoint:
-    address of the Hub, where it is not the usual one (None: what huggingface_hub takes from
-    HF_ENDPOINT). No access token is sent.
+    name: the user's name of the set. note: takes a sentence before each download. endpoint: the address of
+    the Hub; None for the one that huggingface_hub takes from HF_ENDPOINT. No access token is sent.
 
     Raises:
-        InputError: a file cannot be fetched or is not the file we know; says where to get it and
-            where to put it.
+        InputError: a file cannot be fetched, or is not the expected file. The message says where to get it
+            and where to put it.
         MissingExtra: something must be fetched, and huggingface_hub is not installed.
     """
     folder = cache_folder() / "sets" / name / hub.revision
@@ -61,22 +60,29 @@ def fetch(
 
 
 def _fetch_file(
-    hub: HubFiles, file: HubFile, kept: Path, name: str, note: Callable[[str], None], endpoint: str | None
+    hub: HubFiles,
+    file: HubFile,
+    local_path: Path,
+    name: str,
+    note: Callable[[str], None],
+    endpoint: str | None,
 ) -> Path:
-    by_hand = f"Get {hub.download(file)} some other way and put it at {kept}, or pass the file: {name}:PATH"
+    by_hand = (
+        f"Get {hub.download(file)} some other way and put it at {local_path}, or pass the file: {name}:PATH"
+    )
     try:
-        if not kept.exists():
-            _download(hub, file, kept, name, note, endpoint, by_hand)
-        _check(file, kept, by_hand)
+        if not local_path.exists():
+            _download(hub, file, local_path, name, note, endpoint, by_hand)
+        _check(file, local_path, by_hand)
     except OSError as error:
-        raise InputError(f"{name}: {kept}: {error.strerror or error}. {by_hand}") from error
-    return kept
+        raise InputError(f"{name}: {local_path}: {error.strerror or error}. {by_hand}") from error
+    return local_path
 
 
 def _download(
     hub: HubFiles,
     file: HubFile,
-    kept: Path,
+    local_path: Path,
     name: str,
     note: Callable[[str], None],
     endpoint: str | None,
@@ -88,11 +94,11 @@ def _download(
         raise MissingExtra(
             "huggingface_hub", "sets", f"Fetching {name} (or pass a file: {name}:PATH)"
         ) from error
-    # Without a network huggingface_hub tries for some twenty seconds and says nothing.
-    note(f"{name}: fetching {file.name} of {hub.repo} from the Hugging Face Hub into {kept.parent}.")
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    # Without a network huggingface_hub tries for some twenty seconds without a message.
+    note(f"{name}: fetching {file.name} of {hub.repo} from the Hugging Face Hub into {local_path.parent}.")
+    local_path.parent.mkdir(parents=True, exist_ok=True)
     # Beside its final place, so that the move is one rename: another process sees all of the file or none.
-    with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".incoming-") as incoming:
+    with tempfile.TemporaryDirectory(dir=local_path.parent, prefix=".incoming-") as incoming:
         try:
             arrived = hf_hub_download(
                 repo_id=hub.repo,
@@ -108,21 +114,21 @@ def _download(
                 f"{name}: could not fetch {file.name} of the data set {hub.repo} at revision {hub.revision}: "
                 f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]} {by_hand}"
             ) from error
-        Path(arrived).replace(kept)
+        Path(arrived).replace(local_path)
 
 
-def _check(file: HubFile, kept: Path, by_hand: str) -> None:
-    noted = kept.with_name(kept.name + ".sha256")
+def _check(file: HubFile, local_path: Path, by_hand: str) -> None:
+    noted = local_path.with_name(local_path.name + ".sha256")
     expected = file.sha256
     if expected is None and noted.exists():
         expected = noted.read_text().partition(" ")[0]
-    actual = sha256(kept)
+    actual = sha256(local_path)
     if expected is None:
-        noted.write_text(f"{actual}  {kept.name}\n")  # the form that `sha256sum --check` reads
+        noted.write_text(f"{actual}  {local_path.name}\n")  # the form that `sha256sum --check` reads
     elif actual != expected:
-        aside = kept.with_name(f"{kept.name}.rejected-{actual[:12]}")
-        kept.replace(aside)
+        aside = local_path.with_name(f"{local_path.name}.rejected-{actual[:12]}")
+        local_path.replace(aside)
         raise InputError(
-            f"{kept}: is not the published file: its SHA-256 is {actual}, expected {expected}. "
+            f"{local_path}: is not the published file: its SHA-256 is {actual}, expected {expected}. "
             f"It was not used and is now {aside}. {by_hand}"
         )

@@ -1,12 +1,12 @@
 """Wrong versions of programs: ``mutations:SOURCE``, ``mutations,each=5,seed=1:SOURCE``.
 
-A mutant is a program with one small mistake in it, of the kinds that people make. What it does is as true as
-what the original does, and traces of wrong programs are good data (Nye et al. 2021, arXiv:2112.00114). It is
-run with the same arguments. It parses, differs from the original and from its other mutants, and keeps the
-original's source, licence and `train_ok`.
+A mutant is a program with one small mistake, of the kinds that people make. Its execution is as real as that
+of the original, and traces of wrong programs are good data (Nye et al. 2021, arXiv:2112.00114). A mutant runs
+with the same arguments. It parses, differs from the original and its other mutants, and keeps the original's
+source, licence and `train_ok`.
 
-Not found out here: whether a mutant ever behaves otherwise than the original, and whether it ends; limits are
-the sandbox's. Programs in the manner of the interactive prompt (doctests) are passed over.
+Not checked: whether a mutant behaves differently from the original, and whether it ends, which the sandbox
+limits. Sessions of the interactive prompt (doctests) are skipped.
 """
 
 import ast
@@ -55,14 +55,17 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A text with one mistake. kind: one of `KINDS`. line: where, from 1. before, after: what stood there and
-    what stands there now."""
+    """A text with one mistake."""
 
     code: str
     kind: str
+    """One of `KINDS`."""
     line: int
+    """Line of the mistake, from 1."""
     before: str
+    """The original text at that position."""
     after: str
+    """The new text."""
 
 
 def mutations(
@@ -71,10 +74,12 @@ def mutations(
     *,
     note: Callable[[str], None],
 ) -> Iterator[Program]:
-    """Mutants of the programs of another source. programs: what reads that. note: told what was passed over.
+    """Mutants of the programs of another source.
 
-    In `extra`, `mutation` says of which program it is one, its kind, its line, and what stood there before
-    and after.
+    `extra` has `mutation`: the id of the original, the kind and line of the mistake, and the text before and
+    after.
+
+    programs: reads the other source. note: takes a sentence about skipped programs.
 
     Raises:
         InputError: an option, or the other source, cannot be used.
@@ -83,15 +88,15 @@ def mutations(
     _, options = with_options(head, _OPTIONS, source)
     if not colon or not inner:
         raise InputError(
-            f"{source}: names no programs. Write mutations:SOURCE, as mutations:examples/queue.py"
+            f"{source}: names no programs. Write mutations:SOURCE, such as mutations:examples/queue.py"
         )
-    each = whole_number(options.get("each", "3"), "each", source, maximum=1000)
+    per_text = whole_number(options.get("each", "3"), "each", source, maximum=1000)
     seed = whole_number(options.get("seed", "0"), "seed", source, minimum=0)
-    return _programs(programs(inner), each, seed, source, note)
+    return _programs(programs(inner), per_text, seed, source, note)
 
 
 def _programs(
-    originals: Iterator[Program], each: int, seed: int, source: str, note: Callable[[str], None]
+    originals: Iterator[Program], per_text: int, seed: int, source: str, note: Callable[[str], None]
 ) -> Iterator[Program]:
     chosen: dict[str, list[Mutant]] = {}
     passed_over = without = count = 0
@@ -101,9 +106,11 @@ def _programs(
             continue
         digest = hashlib.sha256(program.code.encode("utf-8", "surrogatepass")).hexdigest()
         if digest not in chosen:
-            if len(chosen) > 10_000:  # texts follow one another; what is long gone need not be kept
+            if (
+                len(chosen) > 10_000
+            ):  # programs with the same text come one after another, so older texts are not needed
                 chosen.clear()
-            chosen[digest] = choose(mutants(program.code), each, random.Random(f"{seed}:{digest}"))
+            chosen[digest] = choose(mutants(program.code), per_text, random.Random(f"{seed}:{digest}"))
         without += not chosen[digest]
         for k, mutant in enumerate(chosen[digest]):
             count += 1
@@ -122,25 +129,25 @@ def _programs(
                 extra={**program.extra, "mutation": about},
             )
     if passed_over:
-        note(f"{source}: {passed_over} sessions of examples were passed over: they have no text to change")
+        note(f"{source}: {passed_over} sessions of examples were skipped: they have no text to change")
     if without:
-        note(f"{source}: {without} programs have nothing in them to get wrong")
+        note(f"{source}: {without} programs have no place for a mistake")
     if not count:
         raise InputError(f"{source}: gives no mutants.")
 
 
-def choose(candidates: list[Mutant], each: int, numbers: random.Random) -> list[Mutant]:
-    """At most so many: one of every kind before a second of any, at random within a kind."""
+def choose(candidates: list[Mutant], limit: int, numbers: random.Random) -> list[Mutant]:
+    """Up to `limit` mutants, chosen at random: one of every kind before a second of any kind."""
     by_kind: dict[str, list[tuple[float, int, Mutant]]] = {}
     for k, mutant in enumerate(candidates):
         by_kind.setdefault(mutant.kind, []).append((numbers.random(), k, mutant))
-    # By random() alone: its sequence is the same on every Python.
-    queues = [sorted(queue)[:each] for _, queue in sorted((numbers.random(), q) for q in by_kind.values())]
-    return [entry[2] for turn in zip_longest(*queues) for entry in turn if entry is not None][:each]
+    # Only random() is used, because its sequence is the same on every Python.
+    queues = [sorted(queue)[:limit] for _, queue in sorted((numbers.random(), q) for q in by_kind.values())]
+    return [entry[2] for turn in zip_longest(*queues) for entry in turn if entry is not None][:limit]
 
 
 def mutants(code: str) -> list[Mutant]:
-    """Every mutant of a text, in the order of the text; none of a text that does not parse."""
+    """All mutants of a text, by line. A text that does not parse has none."""
     try:
         places = Places(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -204,7 +211,7 @@ def _replaced(places: Places, left: ast.expr, right: ast.expr, old: str, news: t
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether it plainly is a text or list, on which other operators than + would only raise TypeError."""
+    """Whether an operand is clearly a text or list, for which operators other than + raise TypeError."""
     return any(
         isinstance(part, (ast.JoinedStr, ast.List, ast.ListComp))
         or (isinstance(part, ast.Constant) and isinstance(part.value, (str, bytes)))
@@ -215,8 +222,8 @@ def _is_text(node: ast.expr) -> bool:
 def _comparisons(places: Places, node: ast.AST) -> _Found:
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
-        for op, (left, right) in zip(node.ops, pairwise(operands), strict=True):
-            yield from _replaced(places, left, right, *_COMPARISONS[type(op)])
+        for operator, (left, right) in zip(node.ops, pairwise(operands), strict=True):
+            yield from _replaced(places, left, right, *_COMPARISONS[type(operator)])
 
 
 def _constants(places: Places, node: ast.AST) -> _Found:
@@ -245,7 +252,7 @@ def _is_docstring(places: Places, node: ast.AST) -> bool:
 
 
 def _off_by_one(places: Places, node: ast.AST) -> _Found:
-    """The ends of ranges, indices and slices, one further or one less."""
+    """The ends of ranges, indices and slices, plus or minus one."""
     ends: list[ast.expr] = []
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
         ends = node.args[:2]
@@ -254,7 +261,7 @@ def _off_by_one(places: Places, node: ast.AST) -> _Found:
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.BinOp, ast.Name)):
         ends = [node.slice]
     for end in ends:
-        if isinstance(end, (ast.Starred, ast.Constant)):  # a constant's neighbours are mutants of their own
+        if isinstance(end, (ast.Starred, ast.Constant)):  # `_constants` changes constants
             continue
         text = places.text(end)
         if (
@@ -266,7 +273,7 @@ def _off_by_one(places: Places, node: ast.AST) -> _Found:
 
 
 def _swapped(places: Places, node: ast.AST) -> _Found:
-    """Arguments of a call, or operands of an operator that cares, the wrong way round."""
+    """Arguments of a call, or operands of an operator that is not commutative, in the wrong order."""
     if isinstance(node, ast.Call) and len(node.args) >= 2:
         pair = node.args[0], node.args[1]
         if any(isinstance(part, ast.Starred) for part in pair):
@@ -308,14 +315,14 @@ def _siblings(places: Places, node: ast.stmt) -> list[ast.stmt]:
 
 
 def _conditions(places: Places, node: ast.AST) -> _Found:
-    """A condition the other way round."""
+    """A negated condition."""
     if isinstance(node, (ast.If, ast.IfExp, ast.While)):
         test = node.test
         if isinstance(test, ast.Constant):
             return
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             yield test.lineno, (places.replace(test, places.text(test.operand)),)
-        elif not isinstance(test, (ast.Compare, ast.NamedExpr)):  # those have mutants that say the same
+        elif not isinstance(test, (ast.Compare, ast.NamedExpr)):  # other kinds negate comparisons
             yield test.lineno, (places.replace(test, f"not ({places.text(test)})"),)
 
 
@@ -325,12 +332,14 @@ def _variables(places: Places, function: ast.AST) -> _Found:
         return
     names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     names += [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    known = list(dict.fromkeys(names))
+    variables = list(dict.fromkeys(names))
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in known:
-            at = known.index(node.id)
-            for other in sorted({known[at - 1], known[(at + 1) % len(known)]} - {node.id}):
-                yield node.lineno, (places.replace(node, other),)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in variables:
+            position = variables.index(node.id)
+            for replacement in sorted(
+                {variables[position - 1], variables[(position + 1) % len(variables)]} - {node.id}
+            ):
+                yield node.lineno, (places.replace(node, replacement),)
 
 
 KINDS: dict[str, Callable[[Places, ast.AST], _Found]] = {
@@ -343,4 +352,4 @@ KINDS: dict[str, Callable[[Places, ast.AST], _Found]] = {
     "condition": _conditions,
     "variable": _variables,
 }
-"""Kind of mistake -> where in a text it can be made."""
+"""Kind of mistake -> a function that finds its edits at a node."""

@@ -1,12 +1,12 @@
 """Published evaluation sets in their own formats: CRUXEval, HumanEval, MBPP, and those of `predicted`.
 
-``name:PATH`` reads a file that the user has; ``name`` alone fetches the set's files from the Hugging
-Face Hub, once (see `hub`), where the licence is known. All of them are evaluation sets, so `train_ok` is
-false for every program, whatever the licence would allow: a model trained on them cannot be measured by them.
+``name:PATH`` reads the user's file. ``name`` without a path fetches the set's files from the Hugging Face
+Hub, once (see `hub`), if the licence is known. All of them are evaluation sets, so `train_ok` is false for
+every program, whatever the licence allows: a model that was trained on a set cannot be measured by it.
 
 MBPP asks for attribution: "Mostly Basic Python Problems", Austin et al., Google Research, CC BY 4.0.
 
-Not covered: variants with keys of their own (HumanEval+, MBPP+), and MBPP's `challenge_test_list`.
+Not covered: variants with other keys (HumanEval+, MBPP+), and MBPP's `challenge_test_list`.
 """
 
 import ast
@@ -42,13 +42,12 @@ def published_set(
     endpoint: str | None = None,
     refuse: Refuse | None = None,
 ) -> Iterator[Program]:
-    """The programs of a set: of the given file, or of the files on the Hub, which are fetched first.
+    """The programs of a set, from a file or from its files on the Hub, which are fetched first.
 
-    `note` is told when something is fetched; endpoint as in `fetch`; refuse as of
-    `rows.from_rows`.
+    note: takes a sentence before a file is fetched. endpoint: see `fetch`. refuse: see `rows.from_rows`.
 
     Raises:
-        InputError: no such file, or (while iterating) a row that is not one of this set.
+        InputError: the file does not exist, or (while iterating) a row does not belong to the set.
     """
     dataset = PUBLISHED[name]
     if file is None:
@@ -57,13 +56,18 @@ def published_set(
                 f"{name}: is not fetched: write {name}:PATH with your copy of {dataset.title}, from "
                 f"{dataset.home}."
             )
-        kept = zip(fetch(dataset.hub, name, note=note, endpoint=endpoint), dataset.hub.files, strict=True)
-        return _chained(dataset, [(path, str(path), dataset.hub.page(of)) for path, of in kept], refuse)
+        local_files = zip(
+            fetch(dataset.hub, name, note=note, endpoint=endpoint), dataset.hub.files, strict=True
+        )
+        return _chained(
+            dataset, [(path, str(path), dataset.hub.page(hub_file)) for path, hub_file in local_files], refuse
+        )
     path = Path(os.path.expanduser(file))
     if not os.path.isfile(path) or not has_format(path):
-        way_out = "" if dataset.hub is None else f", or {name} alone to fetch the set"
+        way_out = "" if dataset.hub is None else f", or only {name} to fetch the set"
         raise InputError(
-            f"{name}:{file}: {file} is no {dataset.title} file here: write {name}:PATH with a path to a file "
+            f"{name}:{file}: {file} is not a file of {dataset.title}: write {name}:PATH with a path to a "
+            "file "
             f"in one of the formats {', '.join(FORMATS)}{way_out}."
         )
     return _chained(dataset, [(path, file, _source(dataset, path, file))], refuse)
@@ -79,10 +83,14 @@ def scored_by_equality(program: Program) -> bool:
 def _chained(
     dataset: PublishedSet, files: list[tuple[Path, str, str]], refuse: Refuse | None
 ) -> Iterator[Program]:
-    for path, shown, source in files:
-        to_programs = dataset.reader(path, shown) if dataset.reader is not None else dataset.to_programs
+    for path, display_path, source in files:
+        to_programs = (
+            dataset.reader(path, display_path) if dataset.reader is not None else dataset.to_programs
+        )
         assert to_programs is not None, dataset.title
-        yield from from_rows(path, shown, dataset.holds, partial(_made, dataset, source, to_programs), refuse)
+        yield from from_rows(
+            path, display_path, dataset.holds, partial(_made, dataset, source, to_programs), refuse
+        )
 
 
 def _made(
@@ -90,56 +98,56 @@ def _made(
     source: str,
     to_programs: Callable[[Row, str], Iterator[dict[str, Any]]],
     row: Row,
-    place: str,
+    location: str,
 ) -> Iterator[Program]:
-    check_fields(row, dataset.required, place, dataset.holds)
-    for fields in to_programs(row, place):
+    check_fields(row, dataset.required, location, dataset.holds)
+    for fields in to_programs(row, location):
         yield Program(source=source, licence=dataset.licence, date=dataset.date, train_ok=False, **fields)
 
 
-def _source(dataset: PublishedSet, path: Path, shown: str) -> str:
-    """Address of the file on the Hub if its bytes are the ones there, else the set's home and the file."""
+def _source(dataset: PublishedSet, path: Path, display_path: str) -> str:
+    """The file's address on the Hub if the bytes are equal; otherwise the set's address and the path."""
     hub = dataset.hub
     digest = sha256(path) if hub is not None else None
-    own = next((hub.page(file) for file in hub.files if file.sha256 == digest), None) if hub else None
-    return own or f"{dataset.address} (as {shown})"
+    page = next((hub.page(file) for file in hub.files if file.sha256 == digest), None) if hub else None
+    return page or f"{dataset.address} (as {display_path})"
 
 
-def _cruxeval(row: Row, place: str) -> Iterator[dict[str, Any]]:
+def _cruxeval(row: Row, location: str) -> Iterator[dict[str, Any]]:
     yield {
         "id": row["id"],
         "code": row["code"],
         "mode": Mode.CALL,
         "entry": "f",
-        # The set asserts f(<input>) == <output>, so what parentheses the input has are its own.
-        "arguments": parenthesised(row["input"], f"{place}: 'input'"),
+        # The set asserts f(<input>) == <output>, so parentheses in the input are not those of the call.
+        "arguments": parenthesised(row["input"], f"{location}: 'input'"),
         "expected": row["output"],
     }
 
 
-def _humaneval(row: Row, place: str) -> Iterator[dict[str, Any]]:
+def _humaneval(row: Row, location: str) -> Iterator[dict[str, Any]]:
     yield {
         "id": row["task_id"],
         "code": row["prompt"] + row["canonical_solution"] + "\n\n" + row["test"],
         "mode": Mode.CALL,
         "entry": "check",
-        "arguments": parenthesised(row["entry_point"], f"{place}: 'entry_point'"),
+        "arguments": parenthesised(row["entry_point"], f"{location}: 'entry_point'"),
         "extra": {"entry_point": row["entry_point"], "task_id": row["task_id"]},
     }
 
 
-def _mbpp(row: Row, place: str) -> Iterator[dict[str, Any]]:
+def _mbpp(row: Row, location: str) -> Iterator[dict[str, Any]]:
     setup = row.get("test_setup_code") or ""
-    check_type(setup, str, "test_setup_code", place)
-    imports = row.get("test_imports") or []  # what the sanitized form of the set has instead
-    check_type(imports, list, "test_imports", place)
+    check_type(setup, str, "test_setup_code", location)
+    imports = row.get("test_imports") or []  # instead of the setup, in the sanitized form of the set
+    check_type(imports, list, "test_imports", location)
     for k, line in enumerate(imports):
-        check_type(line, str, f"test_imports[{k}]", place)
+        check_type(line, str, f"test_imports[{k}]", location)
     if not row["test_list"]:
-        raise InputError(f"{place}: 'test_list' is empty: task {row['task_id']} has nothing to run.")
+        raise InputError(f"{location}: 'test_list' is empty: task {row['task_id']} has nothing to run.")
     for k, test in enumerate(row["test_list"]):
-        check_type(test, str, f"test_list[{k}]", place)
-        # The setup is the tests' own: that of tasks 367 and 927 makes nodes of a class that the code defines.
+        check_type(test, str, f"test_list[{k}]", location)
+        # The setup belongs to the tests: in tasks 367 and 927 it uses a class that the code defines.
         parts = [unix_lines(part) for part in (row["code"], setup, *imports, test) if part]
         yield {
             "id": f"mbpp_{row['task_id']}_{k}",
@@ -150,9 +158,9 @@ def _mbpp(row: Row, place: str) -> Iterator[dict[str, Any]]:
 
 
 def _called(code: str, test: str) -> str | None:
-    """Name of the function under test: the first call in the assert of what the code defines.
+    """Name of the function under test: the first function of the code that the assert calls.
 
-    Some asserts wrap it, as ``assert set(f(x)) == set(y)``; None if neither part can be read.
+    Some asserts wrap the call: ``assert set(f(x)) == set(y)``. None if the code or the assert does not parse.
     """
     try:
         definitions, tree = defined(quiet_parse(code).body), quiet_parse(test)

@@ -1,4 +1,4 @@
-"""What a published set is: where it is published, and how a row of it becomes programs."""
+"""Published sets: where a set is published, and how its rows become programs."""
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -12,14 +12,14 @@ from deskcheck.sources.text.rows import Row
 from deskcheck.sources.text.shipped import shipped
 
 ToPrograms = Callable[[Row, str], Iterator[dict[str, Any]]]
-"""(row, place for messages) -> the fields of each program that depend on the row."""
+"""(row, location for messages) -> the fields of each program that depend on the row."""
 Reader = Callable[[Path, str], ToPrograms]
-"""(path of a file, path as the user wrote it) -> what reads its rows, where these do not say all."""
+"""(path of a file, path as the user wrote it) -> a reader of its rows that needs more than a row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSet:
-    """A published set; shipped/sets.toml explains the fields. It has `to_programs` or `reader`."""
+    """A published set, with `to_programs` or `reader`. shipped/sets.toml explains the fields."""
 
     title: str
     hub: HubFiles | None = None
@@ -37,12 +37,13 @@ class PublishedSet:
 
     @property
     def address(self) -> str:
-        """What the `source` of its programs begins with."""
+        """The beginning of the `source` of its programs."""
         return self.hub.home if self.hub is not None else self.home
 
 
 def facts_of_sets(kind: str) -> dict[str, Any]:
-    """Name -> facts of the sets whose rows are ``programs`` or ``tasks``; or another table of sets.toml."""
+    """A table of sets.toml: name -> facts of the sets whose rows are ``programs`` or ``tasks``, or
+    another."""
     facts: dict[str, Any] = _tables()[kind]
     return facts
 
@@ -64,5 +65,7 @@ def published_from(
     if hub is not None:
         files = tuple(HubFile(name=file["name"], sha256=file.get("sha256")) for file in hub["files"])
         hub = HubFiles(repo=hub["repo"], revision=hub["revision"], files=files)
-    rest = {name: value for name, value in facts.items() if name not in ("fields", "hub")}
-    return PublishedSet(required=fields_of(fields), hub=hub, to_programs=to_programs, reader=reader, **rest)
+    other_facts = {name: value for name, value in facts.items() if name not in ("fields", "hub")}
+    return PublishedSet(
+        required=fields_of(fields), hub=hub, to_programs=to_programs, reader=reader, **other_facts
+    )

@@ -1,1 +1,1 @@
-"""Programs as text: reading it, changing it where its syntax tree says, and options of sources."""
+"""Programs as text: reading, parsing and editing it, and the options of sources."""

@@ -9,8 +9,11 @@ _MOST_BYTES = 64 << 20
 
 
 def modules_in_archive(path: Path) -> dict[str, str] | None:
-    """Texts of the modules in a zip archive, by their names in it; None for another file, and for an archive
-    of very much text, of which an archive of a few KB may be made."""
+    """Name -> text of the modules in a zip archive. None for other files, and for archives with too much
+    text.
+
+    An archive of a few KB may expand to very much text.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             modules = [entry for entry in archive.infolist() if entry.filename.endswith(".py")]

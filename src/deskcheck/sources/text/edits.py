@@ -1,4 +1,4 @@
-"""Changing a piece of a text where its syntax tree says it stands: the rest stays as it was written."""
+"""Changing parts of a program's text at the positions of its syntax tree, without touching the rest."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from deskcheck.sources.text.python import quiet_parse
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Characters start to end of a text become `text`."""
+    """A replacement of the characters from `start` to `end` by `text`."""
 
     start: int
     end: int
@@ -17,16 +17,16 @@ class TextEdit:
 
 
 def edited(code: str, *edits: TextEdit) -> str:
-    """The text with edits that do not overlap."""
+    """The text after the edits, which must not overlap."""
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         code = code[: edit.start] + edit.text + code[edit.end :]
     return code
 
 
 class Places:
-    """Where the nodes of a text stand in it.
+    """The positions of the nodes of a syntax tree in their text.
 
-    tree: of the text. parents: of every node but the module.
+    tree: the syntax tree. parents: the parent of every node but the module.
 
     Raises:
         SyntaxError: the text is not Python of this version.
@@ -38,23 +38,23 @@ class Places:
         self.parents: Mapping[ast.AST, ast.AST] = {
             child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
         }
-        # The parser ends lines at \n, \r and \r\n alone, and counts columns in bytes of UTF-8.
+        # The parser ends lines only at \n, \r and \r\n, and counts columns in bytes of UTF-8.
         self._starts = [0]
         self._lines: list[bytes] = []
         for line in code.replace("\r\n", "\n\n").replace("\r", "\n").split("\n"):
             self._lines.append(line.encode("utf-8", "surrogatepass"))
             self._starts.append(self._starts[-1] + len(line) + 1)
         self.exact = "\r" not in code and "\f" not in code
-        """Whether positions can be had; a text with odd line ends is left alone."""
+        """Whether positions are exact. They are not in a text with unusual line ends."""
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes that a node is in, the nearest first."""
+        """The ancestors of a node, the nearest first."""
         while node in self.parents:
             node = self.parents[node]
             yield node
 
     def at(self, line: int, column: int) -> int:
-        """The character at a line (from 1) and a column in bytes."""
+        """The index of the character at a line (from 1) and a column in bytes."""
         before = self._lines[line - 1][:column].decode("utf-8", "surrogatepass")
         return self._starts[line - 1] + len(before)
 
@@ -73,14 +73,16 @@ class Places:
         return TextEdit(self.start(node), self.end(node), text)
 
     def between(self, before: ast.expr, after: ast.expr, old: str, new: str) -> TextEdit | None:
-        """The operator `old` that stands between two operands becomes `new`; None where that is not clear
-        (a comment between them holds it too)."""
+        """Replace the operator `old` between two operands by `new`.
+
+        None if its position is not clear, because a comment between the operands may contain it too.
+        """
         start, end = self.end(before), self.start(after)
         gap = self.code[start:end]
         if gap.count(old) != 1 or "#" in gap:
             return None
-        at = start + gap.index(old)
-        return TextEdit(at, at + len(old), new)
+        offset = start + gap.index(old)
+        return TextEdit(offset, offset + len(old), new)
 
     def functions(self) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
         for node in ast.walk(self.tree):

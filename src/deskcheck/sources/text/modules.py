@@ -1,6 +1,6 @@
-"""Importable modules: where their source stands, and whose it is. Nothing is imported to find out.
+"""Importable modules: their source files, and the origin of these. No module is imported for it.
 
-`importlib.util.find_spec("a.b")` imports ``a``; here each package is searched by its folders instead.
+`importlib.util.find_spec("a.b")` imports ``a``. This module searches the folders of each package instead.
 """
 
 import difflib
@@ -24,7 +24,7 @@ _IDENTIFIERS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Whose a source file is, in the words of `Program`; `path` is None where it is importable anyway."""
+    """The origin of a source file, with the fields of `Program`. `path` is None for installed modules."""
 
     source: str
     licence: str | None = None
@@ -39,17 +39,17 @@ def is_module_name(text: str) -> bool:
 
 
 def find_source(module: str, near: list[str]) -> Path:
-    """Source file of an importable module; `near` are other words that the user may have meant.
+    """Source file of an importable module. near: other words that the user may have meant.
 
     Raises:
-        InputError: there is no such module, or it has no Python source.
+        InputError: the module does not exist, or has no Python source.
     """
     parts = module.split(".")
     locations: list[str] | None = None
     origin: str | None = None
     for depth in range(1, len(parts) + 1):
         name = ".".join(parts[:depth])
-        # The path first: a module frozen into the interpreter has a file there too, which its own spec hides.
+        # The path first: a module that is frozen into the interpreter has a file there, which its spec hides.
         spec = PathFinder.find_spec(name, locations)
         if spec is None and depth == 1:
             spec = _spec_by_other_finders(name)
@@ -66,7 +66,7 @@ def find_source(module: str, near: list[str]) -> Path:
 
 
 def _spec_by_other_finders(name: str) -> Any:
-    """Built-in modules, and those of editable installs, which bring a finder of their own."""
+    """The spec of a built-in module, or of an editable install, which has its own finder."""
     try:
         return find_spec(name)
     except (ImportError, ValueError):  # ValueError: a module like __main__, which has no spec
@@ -82,11 +82,11 @@ def _missing(module: str, name: str, locations: list[str] | None, near: list[str
         names = {f"{package}.{entry.stem}" for entry in entries if entry.suffix == ".py" or entry.is_dir()}
     close = difflib.get_close_matches(name, sorted(names), n=3, cutoff=0.7)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Is it installed where deskcheck is?"
-    return f"{module}: there is no module {name} to import, and no file or folder of that name. {hint}"
+    return f"{module}: found no module {name} to import, and no file or folder of that name. {hint}"
 
 
 def import_name(file: Path) -> tuple[str, Path]:
-    """(module name, folder to put on the import path); a package is told by its ``__init__.py``."""
+    """(module name, folder to put on the import path). A folder with ``__init__.py`` is a package."""
     file = absolute(file)
     parts = [] if file.stem == "__init__" else [file.stem]
     folder = file.parent
@@ -97,28 +97,33 @@ def import_name(file: Path) -> tuple[str, Path]:
 
 
 def import_name_in(folder: Path, file: Path) -> tuple[str, Path, str]:
-    """As `import_name`, and a name with the folder in front, for a file below a folder but in no package."""
+    """The results of `import_name` and a name for ids.
+
+    A file in a subfolder that is not a package has the subfolder before its name.
+    """
     module, root = import_name(file)
     below = os.path.relpath(root, folder.resolve())
     return module, root, module if below.startswith(".") else f"{Path(below).as_posix()}/{module}"
 
 
-def origin_of_file(file: Path, shown: str, root: Path) -> Origin:
-    """The user's own file: no licence is known, so nothing may be trained on it."""
-    return Origin(source=shown, date=modified(file), path=str(root), extra={"file": str(absolute(file))})
+def origin_of_file(file: Path, display_path: str, root: Path) -> Origin:
+    """The origin of the user's own file. Its licence is not known, so models may not be trained on it."""
+    return Origin(
+        source=display_path, date=modified(file), path=str(root), extra={"file": str(absolute(file))}
+    )
 
 
 def origin_of_module(module: str, file: Path) -> Origin:
-    """The standard library's, an installed distribution's, or the user's own."""
+    """The origin of a module: the standard library, an installed distribution, or the user."""
     resolved = file.resolve()
     if {"site-packages", "dist-packages"} & set(resolved.parts):
         return _origin_of_installed(module, resolved)
     library = Path(sysconfig.get_path("stdlib")).resolve()
     if resolved.is_relative_to(library):
         version = platform.python_version()
-        place = resolved.relative_to(library).as_posix()
+        library_path = resolved.relative_to(library).as_posix()
         return Origin(
-            source=f"{platform.python_implementation()} {version}: Lib/{place}",
+            source=f"{platform.python_implementation()} {version}: Lib/{library_path}",
             licence="PSF-2.0",
             train_ok=True,
             extra={"version": version},
@@ -153,10 +158,10 @@ _PERMISSIVE = [
 
 
 def stated_licence(metadata: importlib.metadata.PackageMetadata) -> tuple[str | None, bool]:
-    """(licence in the distribution's own words, whether every licence in it is a permissive one we know).
+    """(licence in the words of the distribution, whether all its licences are known to be permissive).
 
-    In this order: ``License-Expression`` (PEP 639), ``License`` if it is a name and not the whole
-    text, the classifiers. Permissive are MIT, BSD, Apache, PSF and ISC.
+    The licence is taken from ``License-Expression`` (PEP 639), from ``License`` if it is a name and not a
+    text, or from the classifiers, in this order. Permissive are MIT, BSD, Apache, PSF and ISC.
     """
     expression = _first(metadata, "License-Expression")
     if expression:

@@ -1,7 +1,7 @@
-"""Python source as text: reading it, parsing it, saying where it is wrong, and what names it defines.
+"""Python source as text: reading and parsing it, locating its errors, and finding the names that it defines.
 
-Nothing here runs the code: what it defines is read from its syntax tree, so a name made at run time
-(`globals()["f"] = ...`, `from m import *`) cannot be seen.
+The code is not run. Its names are read from its syntax tree, so names that are made at run time
+(`globals()["f"] = ...`, `from m import *`) are not found.
 """
 
 import ast
@@ -28,57 +28,59 @@ _DECLARE = "Save it as UTF-8, or declare its encoding in its first line: # -*- c
 _INTERPRETER = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 
 
-def read_python(path: Path, shown: str) -> str:
+def read_python(path: Path, display_path: str) -> str:
     """Text of a source file in the encoding that it declares (PEP 263), lines ended by ``\\n``.
 
-    `shown` is the path as the user wrote it, for messages.
+    display_path: the path as the user wrote it, for messages.
     """
     try:
         data = read_file(path)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         return io.TextIOWrapper(io.BytesIO(data), encoding).read()
     except UnicodeDecodeError as error:
-        raise InputError(f"{shown}: is not {error.encoding} at byte {error.start}. {_DECLARE}") from error
+        raise InputError(
+            f"{display_path}: is not {error.encoding} at byte {error.start}. {_DECLARE}"
+        ) from error
     except SyntaxError as error:  # its first two lines are not UTF-8, or declare an encoding that is unknown
-        raise InputError(f"{shown}: {error.msg.partition(':')[0]}. {_DECLARE}") from error
+        raise InputError(f"{display_path}: {error.msg.partition(':')[0]}. {_DECLARE}") from error
     except OSError as error:
-        raise InputError(f"{shown}: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{display_path}: cannot be read: {error.strerror or error}") from error
 
 
 def python_files(folder: Path) -> Iterator[Path]:
-    """Every .py file below a folder, in the order of their paths; hidden folders, ``__pycache__`` and virtual
-    environments are not entered."""
-    for here, folders, names in os.walk(folder):
+    """All .py files below a folder, ordered by path, except in hidden folders, ``__pycache__`` and virtual
+    environments."""
+    for current_folder, folders, names in os.walk(folder):
         folders[:] = sorted(
             name
             for name in folders
             if not name.startswith(".")
             and name != "__pycache__"
-            and not Path(here, name, "pyvenv.cfg").exists()
+            and not Path(current_folder, name, "pyvenv.cfg").exists()
         )
-        yield from (Path(here, name) for name in sorted(names) if name.endswith(".py"))
+        yield from (Path(current_folder, name) for name in sorted(names) if name.endswith(".py"))
 
 
 def absolute(path: Path) -> Path:
-    """Absolute, without ``..``; a link as the last part keeps its own name, which is what is imported."""
+    """The absolute path without ``..``. A link as the last part keeps its name, which is what is imported."""
     return path.parent.resolve() / path.name
 
 
 def modified(path: Path) -> str | None:
-    """Date of the file's last change, in UTC, as ``2026-01-31``. None where it is in no year of four
-    figures: anybody can set it."""
+    """Date of the file's last change, in UTC, such as ``2026-01-31``. None if its year has not four digits,
+    because the date can be set to anything."""
     try:
         return datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
     except (ValueError, OverflowError):
         return None
 
 
-def parse(code: str, place: str) -> ast.Module:
+def parse(code: str, location: str) -> ast.Module:
     """Syntax tree of a module.
 
     Raises:
-        InputError: the code does not parse; the message starts ``place:line:column`` and shows the line, but
-            not that of a file to which a link leads: it may be anybody's.
+        InputError: the code does not parse. The message starts with ``location:line:column`` and shows the
+            line, except for a link to a file, which may belong to somebody else.
     """
     try:
         return quiet_parse(code)
@@ -86,18 +88,18 @@ def parse(code: str, place: str) -> ast.Module:
         line, column = error.lineno or 1, max(error.offset or 1, 1)
         lines = code_lines(code)
         text = lines[line - 1] if line <= len(lines) else ""
-        message = f"{place}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}"
+        message = f"{location}:{line}:{column}: does not parse as {_INTERPRETER}: {error.msg}"
         raise InputError(
-            message if os.path.islink(place) else f"{message}\n{pointed(text, column)}"
+            message if os.path.islink(location) else f"{message}\n{pointed(text, column)}"
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep for the parser
         raise InputError(
-            f"{place}: does not parse as {_INTERPRETER}: {str(error) or 'nested too deeply'}"
+            f"{location}: does not parse as {_INTERPRETER}: {str(error) or 'nested too deeply'}"
         ) from error
 
 
 def unparsed(code: str) -> str:
-    """A program without comments and layout, a statement on each line; as it is where it cannot be parsed."""
+    """A program without comments and layout, one statement a line. Code that does not parse is unchanged."""
     try:
         return ast.unparse(quiet_parse(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -131,24 +133,26 @@ _LONG_NUMBER = re.compile(r"\d{4301,}")
 
 
 def short_numbers(code: str) -> str:
-    """The text with a 1 for each number of so many digits that Python refuses to read it, unless told to
-    (`sys.set_int_max_str_digits`). To be parsed, not run."""
+    """The text with a 1 for each number that has too many digits for Python (`sys.set_int_max_str_digits`).
+
+    The result can be parsed, but must not be run.
+    """
     return _LONG_NUMBER.sub("1", code)
 
 
 _SHOWN_CHARS = 200
-"""Of a line that does not parse: it can have megabytes."""
+"""Number of characters shown from a line that does not parse, which can have megabytes."""
 
 
 def pointed(line: str, column: int) -> str:
     """The line, indented, with a caret under its column (counted from 1)."""
     first = max(0, column - _SHOWN_CHARS // 2) if len(line) > _SHOWN_CHARS else 0
-    shown, column = line.expandtabs(1)[first : first + _SHOWN_CHARS], column - first
-    return f"    {shown}\n    {' ' * (min(column, len(shown) + 1) - 1)}^"
+    excerpt, column = line.expandtabs(1)[first : first + _SHOWN_CHARS], column - first
+    return f"    {excerpt}\n    {' ' * (min(column, len(excerpt) + 1) - 1)}^"
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of this scope, in source order: into if, for, try, ..., not into definitions."""
+    """The statements of this scope, in source order, also those inside of if, for, try, ..."""
     for statement in body:
         yield statement
         if not isinstance(statement, _Definition):
@@ -164,7 +168,7 @@ def _inner(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def defined(body: Iterable[ast.stmt]) -> dict[str, ast.stmt]:
-    """Names that the scope binds, each with the last statement that does; ``*`` stands for a star import."""
+    """Names that the scope binds, each with the last statement that binds it. ``*`` is a star import."""
     names: dict[str, ast.stmt] = {}
     for statement in statements(body):
         if isinstance(statement, _Definition):
@@ -185,33 +189,35 @@ def _stored(node: ast.AST) -> Iterator[str]:
             yield from _stored(child)
 
 
-def check_entry(tree: ast.Module, entry: str, place: str) -> None:
-    """Refuse an entry that the code does not define, or that cannot be called without an instance.
+def check_entry(tree: ast.Module, entry: str, location: str) -> None:
+    """Check that the code defines an entry that can be called without an instance.
 
     Raises:
-        InputError: names what is close to `entry` and can be called.
+        InputError: it does not. The message names similar functions.
     """
     scope = defined(tree.body)
-    first, *rest = entry.split(".")
+    first, *member_names = entry.split(".")
     if first not in scope:
         if "*" not in scope:
-            raise InputError(f"{place}: defines no {entry}.{_instead(tree, entry)}")
+            raise InputError(f"{location}: defines no {entry}.{_instead(tree, entry)}")
         return
     node = scope[first]
-    for name in rest:
+    for name in member_names:
         if not isinstance(node, ast.ClassDef):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                raise InputError(f"{place}: {node.name} is a function, not a class.{_instead(tree, entry)}")
-            return  # an assigned or imported name: what it holds is known only when the code runs
+                raise InputError(
+                    f"{location}: {node.name} is a function, not a class.{_instead(tree, entry)}"
+                )
+            return  # an assigned or imported name: its value is known only when the code runs
         members = defined(node.body)
         if name not in members:
             if not node.bases:
-                raise InputError(f"{place}: class {node.name} defines no {name}.{_instead(tree, entry)}")
+                raise InputError(f"{location}: class {node.name} defines no {name}.{_instead(tree, entry)}")
             return  # it may be inherited
         node = members[name]
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _needs_no_instance(node):
             raise InputError(
-                f"{place}:{node.lineno}: {entry} needs an instance to be called on. "
+                f"{location}:{node.lineno}: {entry} needs an instance to be called on. "
                 "Write a function that makes the instance and calls the method, and name that function."
                 + _instead(tree, entry)
             )
@@ -244,9 +250,9 @@ def _callables(body: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
-    """Every node of functions, by qualified name, with what is inside of them.
+    """All nodes of the functions with these qualified names.
 
-    Of the whole file where a function is not there; the name ``globals`` where the source does not parse.
+    All nodes of the file if a function is missing; the name ``globals`` if the source does not parse.
     """
     parsed = _parsed(source)
     if parsed is None:
@@ -259,7 +265,7 @@ def nodes_of(source: str, functions: set[str]) -> Iterator[ast.AST]:
 
 @functools.lru_cache(32)  # a project's calls run the same files again and again
 def _parsed(source: str) -> tuple[ast.Module, dict[str, list[ast.AST]]] | None:
-    """The syntax tree, and its functions by qualified name; None where it does not parse."""
+    """The syntax tree, and its functions by qualified name; None if the source does not parse."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -1,4 +1,4 @@
-"""Files that belong to this package as data: programs that nothing here imports, and tables."""
+"""Data files of this package: tables, and programs that are not imported."""
 
 from importlib.resources import files
 

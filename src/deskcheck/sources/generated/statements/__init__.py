@@ -1,1 +1,1 @@
-"""What generated programs are made of: statements, functions and expressions, in tables."""
+"""The rules for the statements, functions and expressions of generated programs."""

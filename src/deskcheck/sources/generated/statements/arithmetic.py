@@ -1,6 +1,6 @@
-"""Level 1, arithmetic: numbers, truth values and halves, what compares them, what assigns them.
+"""Level 1, arithmetic: numbers, truth values and halves, their comparisons and assignments.
 
-Numbers from texts, lists, dictionaries and calls are in the files of those.
+Numbers from texts, lists, dictionaries and calls are in the files for those.
 """
 
 from deskcheck.sources.generated.writing.values import LIMIT, Local, Operand, largest, product_of, sum_of
@@ -9,247 +9,254 @@ from deskcheck.sources.generated.writing.writer import ProgramWriter, Rules
 RULES = Rules()
 
 
-def _is_constant(a: Operand) -> bool:
-    return a.text.lstrip("-").isdigit()
+def _is_constant(number: Operand) -> bool:
+    return number.text.lstrip("-").isdigit()
 
 
-def _variable(w: ProgramWriter) -> Operand:
-    a = w.variable()
-    w.need(not _is_constant(a))
-    return a
+def _variable(writer: ProgramWriter) -> Operand:
+    number = writer.variable()
+    writer.need(not _is_constant(number))
+    return number
 
 
 @RULES.enter("int", 1, 10)
-def _add(w: ProgramWriter, depth: int) -> Operand:
-    return sum_of(w.number(depth), "+", w.atom())
+def _add(writer: ProgramWriter, depth: int) -> Operand:
+    return sum_of(writer.number(depth), "+", writer.atom())
 
 
 @RULES.enter("int", 1, 7)
-def _subtract(w: ProgramWriter, depth: int) -> Operand:
-    a, b = w.number(depth), w.atom()
-    w.need(a.text != b.text)
+def _subtract(writer: ProgramWriter, depth: int) -> Operand:
+    a, b = writer.number(depth), writer.atom()
+    writer.need(a.text != b.text)
     return sum_of(a, "-", b)
 
 
 @RULES.enter("int", 1, 3)
-def _from_constant(w: ProgramWriter, depth: int) -> Operand:
-    a, b = w.constant(), w.variable()
-    return product_of(a, b) if w.chance(0.4) else sum_of(a, w.pick("+-"), b)
+def _from_constant(writer: ProgramWriter, depth: int) -> Operand:
+    a, b = writer.constant(), writer.variable()
+    return product_of(a, b) if writer.chance(0.4) else sum_of(a, writer.pick("+-"), b)
 
 
 @RULES.enter("int", 1, 6)
-def _multiply(w: ProgramWriter, depth: int) -> Operand:
-    other = w.literal(2, 9) if w.chance(0.7) else w.variable()
-    return product_of(w.number(depth) if w.chance(0.3) else w.variable(), other)
+def _multiply(writer: ProgramWriter, depth: int) -> Operand:
+    factor = writer.literal(2, 9) if writer.chance(0.7) else writer.variable()
+    return product_of(writer.number(depth) if writer.chance(0.3) else writer.variable(), factor)
 
 
-def _need_dividend(w: ProgramWriter, a: Operand, by: int) -> None:
-    """By 2, 5 and 10 a result's last digits need few of the number's; by 7 they need them all, which is much
-    to ask of one step."""
-    w.need(largest(a) <= (9999 if by in (2, 5, 10, 100) else 999))
+def _need_dividend(writer: ProgramWriter, number: Operand, by: int) -> None:
+    """Raise CannotWrite if the dividend is too large.
 
-
-@RULES.enter("int", 1, 5)
-def _modulo(w: ProgramWriter, depth: int) -> Operand:
-    a, by = w.number(depth), w.pick((2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 10, 100))
-    w.need(a.lo != a.hi)
-    _need_dividend(w, a, by)
-    return Operand(f"{a.at(2)} % {by}", "int", 0, by - 1, 2)
+    Division by 2, 5 and 10 is easy for large numbers; division by 7 needs all digits, which is hard in one
+    step.
+    """
+    writer.need(largest(number) <= (9999 if by in (2, 5, 10, 100) else 999))
 
 
 @RULES.enter("int", 1, 5)
-def _divide(w: ProgramWriter, depth: int) -> Operand:
-    a, by = w.number(depth), w.pick((2, 2, 2, 3, 4, 5, 10, 10))
-    w.need(a.lo != a.hi)
-    _need_dividend(w, a, by)
-    return Operand(f"{a.at(2)} // {by}", "int", a.lo // by, a.hi // by, 2)
+def _modulo(writer: ProgramWriter, depth: int) -> Operand:
+    number, by = writer.number(depth), writer.pick((2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 10, 100))
+    writer.need(number.lo != number.hi)
+    _need_dividend(writer, number, by)
+    return Operand(f"{number.at(2)} % {by}", "int", 0, by - 1, 2)
+
+
+@RULES.enter("int", 1, 5)
+def _divide(writer: ProgramWriter, depth: int) -> Operand:
+    number, by = writer.number(depth), writer.pick((2, 2, 2, 3, 4, 5, 10, 10))
+    writer.need(number.lo != number.hi)
+    _need_dividend(writer, number, by)
+    return Operand(f"{number.at(2)} // {by}", "int", number.lo // by, number.hi // by, 2)
 
 
 @RULES.enter("int", 1, 1.5)
-def _divide_by_variable(w: ProgramWriter, depth: int) -> Operand:
-    a, b = w.variable(), w.variable()
-    w.need(b.lo >= 1 and b.hi <= 20 and largest(a) <= 999 and a.text != b.text)
-    if w.chance(0.5):
+def _divide_by_variable(writer: ProgramWriter, depth: int) -> Operand:
+    a, b = writer.variable(), writer.variable()
+    writer.need(b.lo >= 1 and b.hi <= 20 and largest(a) <= 999 and a.text != b.text)
+    if writer.chance(0.5):
         return Operand(f"{a.at(2)} % {b.at(3)}", "int", 0, b.hi - 1, 2)
     return Operand(f"{a.at(2)} // {b.at(3)}", "int", min(a.lo, 0), max(a.hi, 0), 2)
 
 
 @RULES.enter("int", 1, 1)
-def _square(w: ProgramWriter, depth: int) -> Operand:
-    a = _variable(w)
-    w.need(largest(a) <= 20)
-    low = 0 if a.lo <= 0 <= a.hi else min(a.lo * a.lo, a.hi * a.hi)
-    return Operand(f"{a.at(3)} ** 2", "int", low, largest(a) ** 2, 2)
+def _square(writer: ProgramWriter, depth: int) -> Operand:
+    number = _variable(writer)
+    writer.need(largest(number) <= 20)
+    low = 0 if number.lo <= 0 <= number.hi else min(number.lo * number.lo, number.hi * number.hi)
+    return Operand(f"{number.at(3)} ** 2", "int", low, largest(number) ** 2, 2)
 
 
 @RULES.enter("int", 1, 1.2)
-def _negate(w: ProgramWriter, depth: int) -> Operand:
-    a = _variable(w)
-    return Operand(f"-{a.at(3)}", "int", -a.hi, -a.lo, 1)
+def _negate(writer: ProgramWriter, depth: int) -> Operand:
+    number = _variable(writer)
+    return Operand(f"-{number.at(3)}", "int", -number.hi, -number.lo, 1)
 
 
 @RULES.enter("int", 1, 2)
-def _absolute(w: ProgramWriter, depth: int) -> Operand:
-    a = w.number(depth)
-    w.need(a.lo < 0)
-    return Operand(f"abs({a.text})", "int", 0, largest(a))
+def _absolute(writer: ProgramWriter, depth: int) -> Operand:
+    number = writer.number(depth)
+    writer.need(number.lo < 0)
+    return Operand(f"abs({number.text})", "int", 0, largest(number))
 
 
 @RULES.enter("int", 1, 4)
-def _extreme(w: ProgramWriter, depth: int) -> Operand:
-    name, a, b = w.pick(("min", "max")), w.number(depth), w.atom()
-    w.need(a.text != b.text)
+def _extreme(writer: ProgramWriter, depth: int) -> Operand:
+    name, a, b = writer.pick(("min", "max")), writer.number(depth), writer.atom()
+    writer.need(a.text != b.text)
     best = min if name == "min" else max
     return Operand(f"{name}({a.text}, {b.text})", "int", best(a.lo, b.lo), best(a.hi, b.hi))
 
 
 @RULES.enter("int", 1, 1)
-def _bits(w: ProgramWriter, depth: int) -> Operand:
-    a = w.variable()
-    w.need(a.lo >= 0 and a.hi <= 99)
-    sign = w.pick("&|^")
-    b = w.pick((1, 2, 3, 4, 7))
+def _bits(writer: ProgramWriter, depth: int) -> Operand:
+    a = writer.variable()
+    writer.need(a.lo >= 0 and a.hi <= 99)
+    sign = writer.pick("&|^")
+    b = writer.pick((1, 2, 3, 4, 7))
     high = min(a.hi, b) if sign == "&" else (1 << max(a.hi, b).bit_length()) - 1
     return Operand(f"{a.at(3)} {sign} {b}", "int", 0, high, 0)
 
 
 @RULES.enter("int", 1, 0.7)
-def _shift(w: ProgramWriter, depth: int) -> Operand:
-    a, by = w.variable(), w.between(1, 3)
-    w.need(a.lo >= 0 and a.hi <= 99)
-    if w.chance(0.5):
-        return Operand(f"{a.at(3)} << {by}", "int", a.lo << by, a.hi << by, 0)
-    return Operand(f"{a.at(3)} >> {by}", "int", a.lo >> by, a.hi >> by, 0)
+def _shift(writer: ProgramWriter, depth: int) -> Operand:
+    number, by = writer.variable(), writer.between(1, 3)
+    writer.need(number.lo >= 0 and number.hi <= 99)
+    if writer.chance(0.5):
+        return Operand(f"{number.at(3)} << {by}", "int", number.lo << by, number.hi << by, 0)
+    return Operand(f"{number.at(3)} >> {by}", "int", number.lo >> by, number.hi >> by, 0)
 
 
 @RULES.enter("int", 1, 0.6)
-def _invert(w: ProgramWriter, depth: int) -> Operand:
-    a = w.variable()
-    w.need(a.text[0].isalpha())
-    return Operand(f"~{a.at(3)}", "int", -a.hi - 1, -a.lo - 1, 1)
+def _invert(writer: ProgramWriter, depth: int) -> Operand:
+    number = writer.variable()
+    writer.need(number.text[0].isalpha())
+    return Operand(f"~{number.at(3)}", "int", -number.hi - 1, -number.lo - 1, 1)
 
 
 @RULES.enter("int", 1, 0.8)
-def _whole_half(w: ProgramWriter, depth: int) -> Operand:
-    a = w.choose(w.of("float"))
-    return Operand(f"{w.pick(('int', 'int', 'round'))}({a.text})", "int", a.lo - 1, a.hi + 1)
+def _whole_half(writer: ProgramWriter, depth: int) -> Operand:
+    number = writer.choose(writer.of("float"))
+    return Operand(
+        f"{writer.pick(('int', 'int', 'round'))}({number.text})", "int", number.lo - 1, number.hi + 1
+    )
 
 
 @RULES.enter("condition", 1, 10)
-def compare(w: ProgramWriter) -> str:
-    a = _variable(w)
-    sign = w.pick(("<", ">", "<=", ">=", "==", "!=", "<", ">"))
-    low, high = max(a.lo, -20), min(a.hi, 99)
+def compare(writer: ProgramWriter) -> str:
+    number = _variable(writer)
+    sign = writer.pick(("<", ">", "<=", ">=", "==", "!=", "<", ">"))
+    low, high = max(number.lo, -20), min(number.hi, 99)
     if high <= low:
-        low, high = a.lo, a.hi
-    middle = w.between(low, min(high, low + w.pick((5, 10, 20, 120))))
-    return f"{a.text} {sign} {middle}"
+        low, high = number.lo, number.hi
+    middle = writer.between(low, min(high, low + writer.pick((5, 10, 20, 120))))
+    return f"{number.text} {sign} {middle}"
 
 
 @RULES.enter("condition", 1, 5)
-def compare_two(w: ProgramWriter) -> str:
-    a, b = w.variable(), w.variable()
-    w.need(a.text != b.text and not _is_constant(a))
-    return f"{a.text} {w.pick(('<', '>', '<=', '>=', '==', '!='))} {b.text}"
+def compare_two(writer: ProgramWriter) -> str:
+    a, b = writer.variable(), writer.variable()
+    writer.need(a.text != b.text and not _is_constant(a))
+    return f"{a.text} {writer.pick(('<', '>', '<=', '>=', '==', '!='))} {b.text}"
 
 
 @RULES.enter("condition", 1, 5)
-def divides(w: ProgramWriter) -> str:
-    a = w.variable()
-    by, sign = w.pick((2, 2, 2, 3, 3, 4, 5)), w.pick(("==", "==", "==", "!=", ">"))
-    w.need(not _is_constant(a))
-    _need_dividend(w, a, by)
-    return f"{a.text} % {by} {sign} {w.pick((0, 0, 0, 1))}"
+def divides(writer: ProgramWriter) -> str:
+    number = writer.variable()
+    by, sign = writer.pick((2, 2, 2, 3, 3, 4, 5)), writer.pick(("==", "==", "==", "!=", ">"))
+    writer.need(not _is_constant(number))
+    _need_dividend(writer, number, by)
+    return f"{number.text} % {by} {sign} {writer.pick((0, 0, 0, 1))}"
 
 
 @RULES.enter("condition", 1, 2)
-def _compare_sum(w: ProgramWriter) -> str:
-    a = w.number(1)
-    w.need(a.prec >= 1 and a.lo != a.hi)
-    sign = w.pick(("<", ">", "==", "!=", "<="))
-    return f"{a.at(1)} {sign} {w.between(max(a.lo, -9), min(max(a.hi, -9), 50))}"
+def _compare_sum(writer: ProgramWriter) -> str:
+    number = writer.number(1)
+    writer.need(number.prec >= 1 and number.lo != number.hi)
+    sign = writer.pick(("<", ">", "==", "!=", "<="))
+    return f"{number.at(1)} {sign} {writer.between(max(number.lo, -9), min(max(number.hi, -9), 50))}"
 
 
 @RULES.enter("condition", 1, 2)
-def flag(w: ProgramWriter) -> str:
-    w.need(choices := w.of("bool"))
-    return f"{'not ' if w.chance(0.35) else ''}{w.recent(choices).text}"
+def flag(writer: ProgramWriter) -> str:
+    writer.need(choices := writer.of("bool"))
+    return f"{'not ' if writer.chance(0.35) else ''}{writer.recent(choices).text}"
 
 
-def something(w: ProgramWriter) -> None:
-    """A statement that can be written anywhere."""
-    if not (w.attempt(_augment) or w.attempt(_assign)):
-        name = w.fresh("int")
-        value = w.number()
-        w.write(f"{name} = {value.text}")
-        w.declare(name, value)
+def something(writer: ProgramWriter) -> None:
+    """Write a simple statement, which is possible anywhere."""
+    if not (writer.attempt(_augment) or writer.attempt(_assign)):
+        name = writer.fresh("int")
+        value = writer.number()
+        writer.write(f"{name} = {value.text}")
+        writer.declare(name, value)
 
 
 @RULES.enter("statement", 1, 10)
-def _new_number(w: ProgramWriter) -> None:
-    w.need_room()
-    w.assign_new("int", w.number() if w.chance(0.9) else w.constant())
+def _new_number(writer: ProgramWriter) -> None:
+    writer.need_room()
+    writer.assign_new("int", writer.number() if writer.chance(0.9) else writer.constant())
 
 
 @RULES.enter("statement", 1, 6)
-def _assign(w: ProgramWriter) -> None:
-    variable = w.choose(w.assignable("int"))
-    value = w.number()
-    w.need(value.text != variable.text)
-    if not w.fits(variable, value):
-        w.need(variable.base_lo <= 0 and variable.base_hi >= 1)
-        value = w.number_in(max(variable.base_lo, 0), variable.base_hi)
-        w.need(value.text != variable.text and w.fits(variable, value))
-    w.write(f"{variable.text} = {value.text}")
+def _assign(writer: ProgramWriter) -> None:
+    variable = writer.choose(writer.assignable("int"))
+    value = writer.number()
+    writer.need(value.text != variable.text)
+    if not writer.fits(variable, value):
+        writer.need(variable.base_lo <= 0 and variable.base_hi >= 1)
+        value = writer.number_in(max(variable.base_lo, 0), variable.base_hi)
+        writer.need(value.text != variable.text and writer.fits(variable, value))
+    writer.write(f"{variable.text} = {value.text}")
 
 
 @RULES.enter("statement", 1, 9)
-def _augment(w: ProgramWriter) -> None:
-    variable = w.choose(w.assignable("int"))
-    draw = w.random()
+def _augment(writer: ProgramWriter) -> None:
+    variable = writer.choose(writer.assignable("int"))
+    draw = writer.random()
     if draw < 0.8:
-        _increase(w, variable)
+        _increase(writer, variable)
         return
-    by = w.between(2, 5)
+    by = writer.between(2, 5)
     if draw < 0.9:
         before = Operand(variable.text, "int", variable.lo, variable.hi)
-        if w.attempt(lambda w: w.need(w.fits(variable, product_of(before, Operand("", "int", by, by))))):
-            w.write(f"{variable.text} *= {by}")
+        if writer.attempt(
+            lambda writer: writer.need(writer.fits(variable, product_of(before, Operand("", "int", by, by))))
+        ):
+            writer.write(f"{variable.text} *= {by}")
             return
-    _need_dividend(w, variable, by)
+    _need_dividend(writer, variable, by)
     if draw < 0.95:
-        w.need(w.fits(variable, Operand("", "int", variable.lo // by, variable.hi // by)))
-        w.write(f"{variable.text} //= {by}")
+        writer.need(writer.fits(variable, Operand("", "int", variable.lo // by, variable.hi // by)))
+        writer.write(f"{variable.text} //= {by}")
         return
-    by = w.pick((3, 5, 7, 10, 10, 20))
-    _need_dividend(w, variable, by)
-    w.need(w.fits(variable, Operand("", "int", 0, by - 1)))
-    w.write(f"{variable.text} %= {by}")
+    by = writer.pick((3, 5, 7, 10, 10, 20))
+    _need_dividend(writer, variable, by)
+    writer.need(writer.fits(variable, Operand("", "int", 0, by - 1)))
+    writer.write(f"{variable.text} %= {by}")
 
 
-def _increase(w: ProgramWriter, variable: Local) -> None:
-    value = w.number(w.below(2)) if w.chance(0.5) else w.atom()
-    w.need(largest(value) <= 999)
-    sign = w.pick("++-")
+def _increase(writer: ProgramWriter, variable: Local) -> None:
+    value = writer.number(writer.below(2)) if writer.chance(0.5) else writer.atom()
+    writer.need(largest(value) <= 999)
+    sign = writer.pick("++-")
     low, high = (value.lo, value.hi) if sign == "+" else (-value.hi, -value.lo)
-    w.need(w.may_grow(variable, low, high, LIMIT))
-    if w.chance(0.3) and value.prec >= 1:
-        w.write(f"{variable.text} = {variable.text} {sign} {value.at(2)}")
+    writer.need(writer.may_grow(variable, low, high, LIMIT))
+    if writer.chance(0.3) and value.prec >= 1:
+        writer.write(f"{variable.text} = {variable.text} {sign} {value.at(2)}")
     else:
-        w.write(f"{variable.text} {sign}= {value.text}")
+        writer.write(f"{variable.text} {sign}= {value.text}")
 
 
 @RULES.enter("statement", 1, 2)
-def _swap(w: ProgramWriter) -> None:
-    w.need(len(choices := w.assignable("int")) >= 2)
-    a, b = w.recent(choices), w.recent(choices)
-    w.need(a is not b)
+def _swap(writer: ProgramWriter) -> None:
+    writer.need(len(choices := writer.assignable("int")) >= 2)
+    a, b = writer.recent(choices), writer.recent(choices)
+    writer.need(a is not b)
     new_a = Operand(b.text, "int", b.lo, b.hi)
-    new_b = Operand(a.text, "int", a.lo, a.hi) if w.chance(0.5) else sum_of(a, "+", b)
-    w.need(_keeps(a, new_a) and _keeps(b, new_b))
-    w.fits(a, new_a)
-    w.fits(b, new_b)
-    w.write(f"{a.text}, {b.text} = {new_a.text}, {new_b.text}")
+    new_b = Operand(a.text, "int", a.lo, a.hi) if writer.chance(0.5) else sum_of(a, "+", b)
+    writer.need(_keeps(a, new_a) and _keeps(b, new_b))
+    writer.fits(a, new_a)
+    writer.fits(b, new_b)
+    writer.write(f"{a.text}, {b.text} = {new_a.text}, {new_b.text}")
 
 
 def _keeps(variable: Local, value: Operand) -> bool:
@@ -257,44 +264,44 @@ def _keeps(variable: Local, value: Operand) -> bool:
 
 
 @RULES.enter("statement", 1, 1.5)
-def _two_at_once(w: ProgramWriter) -> None:
-    w.need_room()
-    first, second = w.number(), w.number(0)
-    a, b = w.fresh("int"), w.fresh("int")
-    if w.chance(0.3):
-        w.write(f"{a} = {b} = {first.text}")
+def _two_at_once(writer: ProgramWriter) -> None:
+    writer.need_room()
+    first, second = writer.number(), writer.number(0)
+    a, b = writer.fresh("int"), writer.fresh("int")
+    if writer.chance(0.3):
+        writer.write(f"{a} = {b} = {first.text}")
         second = first
-    elif w.chance(0.3) and first.lo >= 0 and first.hi <= 999:
-        by = w.pick((2, 3, 5, 10))
-        w.write(f"{a}, {b} = divmod({first.text}, {by})")
+    elif writer.chance(0.3) and first.lo >= 0 and first.hi <= 999:
+        by = writer.pick((2, 3, 5, 10))
+        writer.write(f"{a}, {b} = divmod({first.text}, {by})")
         first, second = Operand("", "int", 0, first.hi // by), Operand("", "int", 0, by - 1)
     else:
-        w.write(f"{a}, {b} = {first.text}, {second.text}")
-    w.declare(a, first)
-    w.declare(b, second)
+        writer.write(f"{a}, {b} = {first.text}, {second.text}")
+    writer.declare(a, first)
+    writer.declare(b, second)
 
 
 @RULES.enter("statement", 1, 2)
-def _new_flag(w: ProgramWriter) -> None:
-    w.need_room()
-    text = w.condition()
-    w.assign_new("bool", Operand(f"not {text}" if text.isidentifier() else text, "bool"))
+def _new_flag(writer: ProgramWriter) -> None:
+    writer.need_room()
+    text = writer.condition()
+    writer.assign_new("bool", Operand(f"not {text}" if text.isidentifier() else text, "bool"))
 
 
 @RULES.enter("statement", 1, 1)
-def _new_half(w: ProgramWriter) -> None:
-    w.need_room()
-    choices = w.of("float")
-    if choices and w.chance(0.5):
-        a = w.recent(choices)
+def _new_half(writer: ProgramWriter) -> None:
+    writer.need_room()
+    choices = writer.of("float")
+    if choices and writer.chance(0.5):
+        a = writer.recent(choices)
         forms = [
             (f"{a.text} + 0.5", a.lo, a.hi + 1),
             (f"{a.text} * 2", 2 * a.lo - 2, 2 * a.hi + 2),
             (f"{a.text} - 1", a.lo - 1, a.hi),
         ]
     else:
-        b = _variable(w)
+        b = _variable(writer)
         forms = [(f"{b.text} {half}", b.lo // 2, b.hi // 2 + 1) for half in ("/ 2", "* 0.5")]
-    text, low, high = w.pick(forms)
-    w.need(max(abs(low), abs(high)) <= 999)
-    w.assign_new("float", Operand(text, "float", low, high))
+    text, low, high = writer.pick(forms)
+    writer.need(max(abs(low), abs(high)) <= 999)
+    writer.assign_new("float", Operand(text, "float", low, high))

@@ -1,6 +1,7 @@
-"""Levels 3 and 4, loops: when one is written, what its rounds do, how they are left.
+"""Levels 3 and 4, loops: the conditions for a loop, its body, and jumps.
 
-What a loop may assign to is widened before it is written, to an interval that its rounds cannot leave.
+Before a loop is written, the intervals of the variables that it may change are widened so that no round can
+leave them.
 """
 
 from deskcheck.sources.generated.statements.arithmetic import something
@@ -25,31 +26,33 @@ RULES = Rules()
 
 
 @RULES.enter("statement", 3, 20)
-def _loop(w: ProgramWriter) -> None:
-    deepest = 1 if w.level < 4 else 2 if w.chance(0.97) else 3
-    w.need(len(w.loops) < deepest and w.indent <= 4 and w.cost <= COST and w.room >= 3)
-    nested = bool(w.loops)
-    w.need(not (w.helper and nested))
-    w.drawn("loop", 1)
+def _loop(writer: ProgramWriter) -> None:
+    deepest = 1 if writer.level < 4 else 2 if writer.chance(0.97) else 3
+    writer.need(
+        len(writer.loops) < deepest and writer.indent <= 4 and writer.cost <= COST and writer.room >= 3
+    )
+    nested = bool(writer.loops)
+    writer.need(not (writer.helper and nested))
+    writer.drawn("loop", 1)
     if nested:
-        w.used.add(4)
+        writer.used.add(4)
 
 
 @RULES.enter("statement", 4, 10)
-def _nested_loop(w: ProgramWriter) -> None:
-    w.need(len(w.loops) == 1)
-    _loop(w)
+def _nested_loop(writer: ProgramWriter) -> None:
+    writer.need(len(writer.loops) == 1)
+    _loop(writer)
 
 
 @RULES.enter("statement", 3, 4)
-def _leave(w: ProgramWriter) -> None:
-    w.need(w.loops and not w.finishing and w.indent <= 4)
-    word = w.pick(w.jumps[-1])
-    w.write_under(f"if {w.condition()}:", word)
+def _leave(writer: ProgramWriter) -> None:
+    writer.need(writer.loops and not writer.finishing and writer.indent <= 4)
+    word = writer.pick(writer.jumps[-1])
+    writer.write_under(f"if {writer.condition()}:", word)
 
 
 def loop_body(
-    w: ProgramWriter,
+    writer: ProgramWriter,
     header: str,
     trips: int,
     *,
@@ -57,22 +60,24 @@ def loop_body(
     last: str = "",
     leave: bool = True,
     locked: tuple[Local, ...] = (),
-    other: bool = True,
+    may_have_else: bool = True,
 ) -> None:
-    """A loop. What it may assign to is widened first.
+    """Write a loop, after widening the intervals of the variables that it may change.
 
-    made: variables that its header binds. last: the line that ends each round, which nothing may jump over.
-    leave: whether `continue` and an else are possible. locked: what may not change meanwhile.
+    bound: variables that its header binds. last: the line that ends each round, which no jump may skip.
+    leave: whether `continue` and an else are possible. locked: variables whose length must not change in the
+    loop.
+    may_have_else: whether an else is possible.
     """
-    targets = _targets(w, locked)
+    targets = _targets(writer, locked)
     before = [(v, v.depth, v.looped, v.growth, v.since, v.base_lo, v.base_hi) for v in targets]
     for v in targets:
-        _widen(v, len(w.loops), signed=w.chance(0.4))
+        _widen(v, len(writer.loops), signed=writer.chance(0.4))
     before_locked = [(v, v.locked) for v in locked]
     for v in locked:
         v.locked = True
     jumps = ("break", "break", "continue") if leave else ("break",)
-    _rounds(w, header, trips, targets, bound, last, jumps)
+    _rounds(writer, header, trips, targets, bound, last, jumps)
     for v, was in before_locked:
         v.locked = was
     for v, was_depth, was_looped, growth, since, base_lo, base_hi in before:
@@ -81,14 +86,14 @@ def loop_body(
             v.base_lo, v.base_hi = base_lo, base_hi
         else:
             v.looped, v.growth = False, growth
-    if other and leave and w.chance(0.04):
-        w.write("else:")
-        w.room = min(w.room, 2)  # no loop: it would be in this one, by the text
-        w.block(1, branch=True)
+    if may_have_else and leave and writer.chance(0.04):
+        writer.write("else:")
+        writer.room = min(writer.room, 2)  # too little for a loop, which would look like a part of this one
+        writer.block(1, branch=True)
 
 
 def _rounds(
-    w: ProgramWriter,
+    writer: ProgramWriter,
     header: str,
     trips: int,
     targets: list[Local],
@@ -96,118 +101,140 @@ def _rounds(
     last: str,
     jumps: tuple[str, ...],
 ) -> None:
-    nested = bool(w.loops)
-    w.write(header)
-    w.loops.append(trips)
-    w.jumps.append(jumps)
-    visible = len(w.variables)
+    nested = bool(writer.loops)
+    writer.write(header)
+    writer.loops.append(trips)
+    writer.jumps.append(jumps)
+    visible = len(writer.variables)
     for value in bound:
-        w.declare(value.text, value)
-    w.indent += 1
-    branches, w.branches = w.branches, 0
-    length = len(w.lines)
-    _work(w, targets, bound)
-    if w.level == 4 and not nested and w.chance(0.75):
-        w.attempt(_loop)
-    for _ in range(w.pick((0, 0, 1, 1, 1, 2))):
-        if w.cost < COST and w.room > -2:
-            w.statement()
-    if len(w.lines) == length:
-        something(w)
+        writer.declare(value.text, value)
+    writer.indent += 1
+    branches, writer.branches = writer.branches, 0
+    length = len(writer.lines)
+    _work(writer, targets, bound)
+    if writer.level == 4 and not nested and writer.chance(0.75):
+        writer.attempt(_loop)
+    for _ in range(writer.pick((0, 0, 1, 1, 1, 2))):
+        if writer.cost < COST and writer.room > -2:
+            writer.statement()
+    if len(writer.lines) == length:
+        something(writer)
     if last:
-        w.write(last)
-    w.branches = branches
-    w.indent -= 1
-    del w.variables[visible:]
-    w.loops.pop()
-    w.jumps.pop()
+        writer.write(last)
+    writer.branches = branches
+    writer.indent -= 1
+    del writer.variables[visible:]
+    writer.loops.pop()
+    writer.jumps.pop()
 
 
-def _targets(w: ProgramWriter, locked: tuple[Local, ...]) -> list[Local]:
-    """One to three variables that the loop may assign to; where there are none, one is made before it."""
+def _targets(writer: ProgramWriter, locked: tuple[Local, ...]) -> list[Local]:
+    """One to three variables that the loop may change. If none exists, one is created before the loop."""
     choices = [
         v
         for kind in ("int", "str", "list", "dict")
-        for v in w.assignable(kind)
+        for v in writer.assignable(kind)
         if v not in locked and not v.locked and not (kind == "int" and largest(v) > 999)
     ]
     chosen = []
-    for _ in range(w.pick((0, 1, 1, 2))):
+    for _ in range(writer.pick((0, 1, 1, 2))):
         if choices:
-            chosen.append(choices.pop(w.below(len(choices))))
-    if not chosen or w.chance(0.5):
+            chosen.append(choices.pop(writer.below(len(choices))))
+    if not chosen or writer.chance(0.5):
         kinds = ["int", "int", "int"]
-        kinds += ["str"] * 2 * (w.level >= 5) + ["list"] * 2 * (w.level >= 6) + ["dict"] * 2 * (w.level >= 7)
-        kind = w.pick(kinds)
-        if w.loops and w.chance(0.5):
+        kinds += (
+            ["str"] * 2 * (writer.level >= 5)
+            + ["list"] * 2 * (writer.level >= 6)
+            + ["dict"] * 2 * (writer.level >= 7)
+        )
+        kind = writer.pick(kinds)
+        if writer.loops and writer.chance(0.5):
             kind = "int"
-        name = w.fresh(kind)
-        value = _beginning(w, kind)
-        w.write(f"{name} = {value.text}")
-        chosen.append(w.declare(name, value))
+        name = writer.fresh(kind)
+        value = _beginning(writer, kind)
+        writer.write(f"{name} = {value.text}")
+        chosen.append(writer.declare(name, value))
     return chosen
 
 
-def _beginning(w: ProgramWriter, kind: str) -> Operand:
-    """The first value of a variable that a loop works on."""
+def _beginning(writer: ProgramWriter, kind: str) -> Operand:
+    """The initial value of a variable that a loop changes."""
     if kind == "int":
-        n = w.pick((0, 0, 0, 1, 1, w.below(20)))
+        n = writer.pick((0, 0, 0, 1, 1, writer.below(20)))
         return Operand(str(n), "int", n, n)
     if kind == "str":
         return Operand('""', "str", 0, 0)
     if kind == "list":
-        return Operand("[]", "list", 0, 0, 3, "int", w.pick((0, 0, -99)), w.pick((99, 99, 999)))
-    return Operand("{}", "dict", 0, 0, 3, "int", 0, 999, w.pick(("str", "str", "int")))
+        return Operand("[]", "list", 0, 0, 3, "int", writer.pick((0, 0, -99)), writer.pick((99, 99, 999)))
+    return Operand("{}", "dict", 0, 0, 3, "int", 0, 999, writer.pick(("str", "str", "int")))
 
 
-def _widen(v: Local, depth: int, signed: bool) -> None:
-    """From here on `v` may be assigned to in the loop that begins, within bounds that its rounds
-    cannot leave. signed: whether a number may get below zero that was not."""
-    v.indexes = ""
-    if not v.looped:
-        v.since = depth
-        v.looped = True
-        if v.kind == "int":
-            v.base_lo, v.base_hi = min(v.lo, 0), max(v.hi, 99)
-            v.growth = GROWTH
-            v.lo, v.hi = v.base_lo - (v.growth if v.lo < 0 or signed else 0), v.base_hi + v.growth
+def _widen(variable: Local, depth: int, signed: bool) -> None:
+    """Widen a variable's interval, so that the loop that begins may change the variable without leaving it.
+
+    signed: whether a number that was not negative may become negative.
+    """
+    variable.indexes = ""
+    if not variable.looped:
+        variable.since = depth
+        variable.looped = True
+        if variable.kind == "int":
+            variable.base_lo, variable.base_hi = min(variable.lo, 0), max(variable.hi, 99)
+            variable.growth = GROWTH
+            variable.lo, variable.hi = (
+                variable.base_lo - (variable.growth if variable.lo < 0 or signed else 0),
+                variable.base_hi + variable.growth,
+            )
         else:
-            most = {"list": LIST, "str": TEXT, "dict": KEYS}[v.kind]
-            v.base_lo, v.base_hi = 0, v.hi
-            v.growth = max(most - v.hi, 0)
-            v.lo, v.hi = 0, v.hi + v.growth
-    v.depth = depth + 1
+            longest = {"list": LIST, "str": TEXT, "dict": KEYS}[variable.kind]
+            variable.base_lo, variable.base_hi = 0, variable.hi
+            variable.growth = max(longest - variable.hi, 0)
+            variable.lo, variable.hi = 0, variable.hi + variable.growth
+    variable.depth = depth + 1
 
 
-def _work(w: ProgramWriter, targets: list[Local], bound: tuple[Operand, ...]) -> None:
-    """Something done to a target in each round, so that the loop is for something."""
-    v = w.pick(targets)
-    work = {"int": lambda w: _accumulate(w, v, bound), "str": extend_string, "list": append, "dict": set_key}
+def _work(writer: ProgramWriter, targets: list[Local], bound: tuple[Operand, ...]) -> None:
+    """Write a statement that changes a target in each round, so that the loop has a result."""
+    target = writer.pick(targets)
+    work = {
+        "int": lambda writer: _accumulate(writer, target, bound),
+        "str": extend_string,
+        "list": append,
+        "dict": set_key,
+    }
     for _ in range(4):
-        if w.attempt(work[v.kind]):
+        if writer.attempt(work[target.kind]):
             return
 
 
-def _accumulate(w: ProgramWriter, v: Local, bound: tuple[Operand, ...]) -> None:
-    draw = w.random()
-    if draw < 0.15 and w.attempt(lambda w: _accumulate_digits(w, v)):
+def _accumulate(writer: ProgramWriter, variable: Local, bound: tuple[Operand, ...]) -> None:
+    draw = writer.random()
+    if draw < 0.15 and writer.attempt(lambda writer: _accumulate_digits(writer, variable)):
         return
     numbers = [value for value in bound if value.kind == "int"]
-    value = w.pick(numbers) if numbers and w.chance(0.5) else w.number() if draw < 0.5 else w.atom()
-    w.need(value.text != v.text and largest(value) <= 99 * (1 + 9 * (w.trips() <= 4)))
-    w.need(value.lo >= 0 or v.lo < 0)  # the interval that was promised has no room below
-    sign = "-" if draw > 0.85 and v.lo < 0 else "+"
+    value = (
+        writer.pick(numbers)
+        if numbers and writer.chance(0.5)
+        else writer.number()
+        if draw < 0.5
+        else writer.atom()
+    )
+    writer.need(value.text != variable.text and largest(value) <= 99 * (1 + 9 * (writer.trips() <= 4)))
+    writer.need(value.lo >= 0 or variable.lo < 0)  # the interval of the variable does not extend below
+    sign = "-" if draw > 0.85 and variable.lo < 0 else "+"
     low, high = (-value.hi, -value.lo) if sign == "-" else (value.lo, value.hi)
-    w.need(w.may_grow(v, low, high, LIMIT))
-    if w.chance(0.25) and value.prec >= 1:
-        w.write(f"{v.text} = {v.text} {sign} {value.at(2)}")
+    writer.need(writer.may_grow(variable, low, high, LIMIT))
+    if writer.chance(0.25) and value.prec >= 1:
+        writer.write(f"{variable.text} = {variable.text} {sign} {value.at(2)}")
     else:
-        w.write(f"{v.text} {sign}= {value.text}")
+        writer.write(f"{variable.text} {sign}= {value.text}")
 
 
-def _accumulate_digits(w: ProgramWriter, v: Local) -> None:
-    modulus = w.pick((7, 10, 10, 50, 100))
-    k = w.between(2, 5)
-    product = product_of(Operand(v.text, "int", v.lo, v.hi), Operand(str(k), "int", k, k))
-    w.need(modulus - 1 <= v.base_hi)
-    w.write(f"{v.text} = ({product.text} + {w.atom().at(1)}) % {modulus}")
+def _accumulate_digits(writer: ProgramWriter, variable: Local) -> None:
+    modulus = writer.pick((7, 10, 10, 50, 100))
+    k = writer.between(2, 5)
+    product = product_of(
+        Operand(variable.text, "int", variable.lo, variable.hi), Operand(str(k), "int", k, k)
+    )
+    writer.need(modulus - 1 <= variable.base_hi)
+    writer.write(f"{variable.text} = ({product.text} + {writer.atom().at(1)}) % {modulus}")

@@ -1,4 +1,4 @@
-"""Level 9, recursion: helpers that call themselves on something smaller."""
+"""Level 9, recursion: helpers that call themselves with a smaller argument."""
 
 import tomllib
 from typing import Any
@@ -11,28 +11,28 @@ from deskcheck.sources.text.words import HELPERS, SHORT, VERBS
 _FORMS: list[dict[str, Any]] = tomllib.loads(shipped("recursion.toml"))["forms"]
 
 
-def define_recursive(w: ProgramWriter) -> None:
+def define_recursive(writer: ProgramWriter) -> None:
     names = {
-        "n": w.pick("nkm"),
-        "m": w.pick("xyab"),
-        "xs": w.pick(("xs", "items", "values")),
-        "s": w.pick(("s", "text", "word")),
-        "acc": w.pick(("total", "acc", "result")),
-        "rest": w.pick(("rest", "below", "got", "part")),
+        "n": writer.pick("nkm"),
+        "m": writer.pick("xyab"),
+        "xs": writer.pick(("xs", "items", "values")),
+        "s": writer.pick(("s", "text", "word")),
+        "acc": writer.pick(("total", "acc", "result")),
+        "rest": writer.pick(("rest", "below", "got", "part")),
         "i": "i",
     }
-    taken = {*names.values(), "sum", *w.global_names}
-    name = str(w.pick([name for name in (*HELPERS, *SHORT, *VERBS) if name not in taken]))
-    w.global_names.add(name)
-    k, c = w.between(1, 5), w.below(4)
-    form = w.pick(_FORMS)
+    taken = {*names.values(), "sum", *writer.global_names}
+    name = str(writer.pick([name for name in (*HELPERS, *SHORT, *VERBS) if name not in taken]))
+    writer.global_names.add(name)
+    k, c = writer.between(1, 5), writer.below(4)
+    form = writer.pick(_FORMS)
     parameters = tuple(_parameter(kind, names[kind], high) for kind, high in form["highest"].items())
     words = {**names, "f": name, "k": k, "k4": 4 * k, "c": c}
     for hole, choices in form.get("drawn", {}).items():
-        words[hole] = w.pick(choices).format(**words)
+        words[hole] = writer.pick(choices).format(**words)
     lines = tuple(form["code"].format(**words).split("\n"))
     returns = Operand("", *form["returns"])
-    w.functions.append(Helper(name, parameters, returns, 25, level=9, lines=lines))
+    writer.functions.append(Helper(name, parameters, returns, 25, level=9, lines=lines))
 
 
 def _parameter(kind: str, name: str, high: int) -> Operand:

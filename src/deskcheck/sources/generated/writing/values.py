@@ -1,51 +1,54 @@
-"""What is known of the values in a program that is being written: types and intervals, and their bounds.
+"""Types and intervals of the values in a generated program, and their bounds.
 
-The writer knows where they can be seen, and what may be assigned to them.
+The writer knows where variables are visible, and which values may be assigned to them.
 """
 
 from dataclasses import dataclass
 
 LIMIT = 20_000
-"""Numbers, either way from zero."""
+"""The largest absolute value of a number."""
 PRODUCT = 5000
-"""What is multiplied comes to no more."""
+"""The largest absolute value of a product."""
 LIST = 8
-"""Items of a list."""
+"""The largest number of items of a list."""
 TEXT = 20
-"""Characters of a text."""
+"""The largest number of characters of a text."""
 KEYS = 8
-"""Entries of a dictionary."""
+"""The largest number of entries of a dictionary."""
 TRIPS = 36
-"""Rounds of a loop, times those of the loops around it."""
+"""The largest number of rounds of a loop, times those of the loops around it."""
 COST = 160
-"""About how many lines a call runs at most."""
+"""The approximate limit of the lines that a call runs."""
 GROWTH = 4000
-"""What a loop may add to a number in all its rounds."""
+"""The largest sum that a loop may add to a number in all its rounds."""
 
 
 class CannotWrite(Exception):
-    """What was drawn does not fit at this place of the program."""
+    """The drawn rule does not fit at this position of the program."""
 
 
 @dataclass(slots=True)
 class Operand:
-    """An expression. lo, hi: interval of a number, or of the length of a text or container.
-
-    prec: how tightly its text is bound: 3 a name or call, 2 a product, 1 a sum, 0 less.
-    items, item_lo, item_hi: the same of what a container holds ("int" or "str"); of a dict, of its values,
-    and keys is the type of its keys. indexes: the list in which the number is an index.
-    """
+    """An expression."""
 
     text: str
     kind: str
     lo: int = 0
+    """Lower end of the interval of a number, or of the length of a text or container."""
     hi: int = 0
+    """Upper end of this interval."""
     prec: int = 3
+    """Precedence of the text: 3 for a name or call, 2 for a product, 1 for a sum, otherwise 0."""
     items: str = ""
+    """Type of the items of a container, or of the values of a dict: ``int`` or ``str``."""
     item_lo: int = 0
+    """Lower end of the interval of the items."""
     item_hi: int = 0
+    """Upper end of this interval."""
     keys: str = ""
+    """Type of the keys of a dict."""
     indexes: str = ""
+    """Name of the list in which the number is a valid index."""
 
     def at(self, prec: int) -> str:
         return self.text if self.prec >= prec else f"({self.text})"
@@ -53,36 +56,41 @@ class Operand:
 
 @dataclass(slots=True)
 class Local(Operand):
-    """depth: of loops where it may be assigned to; 0 outside. branch: of branches where it was made.
-
-    looped: a loop runs its assignments again: lo and hi stay as they are, assigned values keep between
-    base_lo and base_hi, and it may grow by `growth` in all. since: the loop that widened it. locked: its
-    length may not change: it is gone through, or has two names.
-    """
+    """A variable of the function that is being written."""
 
     depth: int = 0
+    """Depth of loops at which it may be assigned to; 0 outside of loops."""
     branch: int = 0
+    """Depth of branches at which it was created."""
     looped: bool = False
+    """Whether a loop repeats its assignments. Then lo and hi do not change, assigned values must be between
+    base_lo and base_hi, and all changes together must not exceed `growth`."""
     base_lo: int = 0
     base_hi: int = 0
     growth: int = 0
     since: int = 0
+    """Depth of the loop that widened its interval."""
     locked: bool = False
+    """Whether its length must not change, because a loop iterates over it or it has two names."""
     counter: bool = False
+    """Whether it counts the rounds of a loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A helper that was written. cost: lines that a call runs. optional: parameters with a default.
-    level: what it belongs to. lines: its text."""
+    """A helper function that was written."""
 
     name: str
     parameters: tuple[Operand, ...]
     returns: Operand
     cost: int
+    """Number of lines that a call runs."""
     optional: int = 0
+    """Number of parameters with a default."""
     level: int = 8
+    """The level that it belongs to."""
     lines: tuple[str, ...] = ()
+    """The lines of its text."""
 
 
 def largest(value: Operand) -> int:

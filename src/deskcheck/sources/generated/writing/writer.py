@@ -1,8 +1,8 @@
-"""Writes functions, line by line, and keeps what is known of the variables that can be seen.
+"""Writes functions line by line, and keeps track of the visible variables.
 
-Whoever assigns asks `ProgramWriter.fits` or `ProgramWriter.may_grow` first, so that a variable's interval
-holds wherever it can be seen. What there is to write is no concern of this file: it is drawn from a
-`Grammar`, whose tables the files of the levels fill.
+Before an assignment, a rule must call `ProgramWriter.fits` or `ProgramWriter.may_grow`, so that a variable's
+interval is valid wherever the variable is visible. The statements and expressions are drawn from a `Grammar`,
+whose rules are in the files of the levels.
 """
 
 import math
@@ -21,10 +21,10 @@ _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
 
 class Rules:
-    """What a level brings, by what it is drawn for: int, str, list, condition, statement, loop.
+    """The rules of a level, in tables: int, str, list, condition, statement, loop.
 
-    A rule takes the writer, and for an expression how deep it may go. It returns an `Operand`, the text of a
-    condition, or nothing after it wrote a statement; it raises `CannotWrite` where it does not fit.
+    A rule takes the writer, and for an expression also its depth. It returns an `Operand`, the text of a
+    condition, or nothing if it writes a statement. It raises `CannotWrite` if it does not fit.
     """
 
     def __init__(self) -> None:
@@ -39,9 +39,9 @@ class Rules:
 
 
 class Grammar:
-    """All rules. A seed gives the same programs only while rules and their order stay.
+    """All rules. A seed gives the same programs only as long as the rules and their order do not change.
 
-    otherwise: writes a statement anywhere, where none that was drawn could be written.
+    otherwise: writes a statement if no drawn rule fits.
     """
 
     def __init__(self, parts: Iterable[Rules], otherwise: Callable[["ProgramWriter"], None]) -> None:
@@ -53,14 +53,14 @@ class Grammar:
                 self._rows.setdefault(table, []).extend(rows)
 
     def choices(self, table: str, level: int) -> tuple[list[float], list[tuple[int, Any]]]:
-        """Cumulative weights and their rules; what a level brings weighs more at that level."""
+        """Cumulative weights and their rules. The rules of the level itself weigh more."""
         if (table, level) not in self._choices:
             rows = [row for row in self._rows[table] if row[0] <= level]
             favour = 1 if level == 1 else 4 if level < 5 else 2.5
-            weights = [weight * (favour if own == level else 1) for own, weight, _ in rows]
+            weights = [weight * (favour if row_level == level else 1) for row_level, weight, _ in rows]
             self._choices[table, level] = (
                 list(accumulate(weights)),
-                [(own, rule) for own, _, rule in rows],
+                [(row_level, rule) for row_level, _, rule in rows],
             )
         return self._choices[table, level]
 
@@ -97,8 +97,8 @@ class ProgramWriter:
 
     # -- drawing -----------------------------------------------------------------------------------
 
-    def below(self, n: int) -> int:
-        return int(self.random() * n)
+    def below(self, bound: int) -> int:
+        return int(self.random() * bound)
 
     def between(self, low: int, high: int) -> int:
         return low + int(self.random() * (high - low + 1))
@@ -110,12 +110,12 @@ class ProgramWriter:
         return choices[int(self.random() * len(choices))]
 
     def recent(self, choices: list[Local]) -> Local:
-        """One of them, the later ones more often."""
-        n = len(choices)
-        return choices[max(int(self.random() * n), int(self.random() * n))]
+        """One of the variables; later ones are chosen more often."""
+        count = len(choices)
+        return choices[max(int(self.random() * count), int(self.random() * count))]
 
     def choose(self, choices: list[Local]) -> Local:
-        """One of them, the later ones more often. Raises CannotWrite if there are none."""
+        """One of the variables; later ones are chosen more often. Raises CannotWrite for an empty list."""
         self.need(choices)
         return self.recent(choices)
 
@@ -126,9 +126,9 @@ class ProgramWriter:
     def drawn(
         self, table: str, attempts: int, *depth: int, fits: Callable[[Any], bool] = lambda value: True
     ) -> Any:
-        """What the first rule that can be written and fits makes, of so many that are drawn from a table.
+        """The result of the first rule that can be written and fits, of `attempts` drawn from a table.
 
-        Raises CannotWrite if there is none.
+        Raises CannotWrite if none fits.
         """
         weights, rules = self.grammar.choices(table, self.level)
         for _ in range(attempts):
@@ -143,7 +143,7 @@ class ProgramWriter:
         raise CannotWrite
 
     def attempt(self, rule: Callable[["ProgramWriter"], object]) -> bool:
-        """Whether the rule could be written."""
+        """Try a rule. Return whether it could be written."""
         try:
             rule(self)
         except CannotWrite:
@@ -167,7 +167,7 @@ class ProgramWriter:
         return f"{name}{number}"
 
     def need_room(self) -> None:
-        """Raises CannotWrite where there are so many variables that another makes the state long."""
+        """Raise CannotWrite, mostly, if another variable would make the state too long."""
         self.need(len(self.variables) < 5 or not self.chance(0.85))
 
     def of(self, kind: str, items: str = "") -> list[Local]:
@@ -182,16 +182,20 @@ class ProgramWriter:
         return [v for v in self.assignable(kind, items) if not v.locked]
 
     def indexed(self, kind: str, items: str = "") -> list[Local]:
-        """Lists or texts of which an item can be had."""
+        """Lists or texts that have an item, or a variable that is a valid index."""
         indexed = {v.indexes for v in self.of("int")}
         return [v for v in self.of(kind, items) if v.lo >= 1 or v.text in indexed]
 
-    def index_in(self, a: Local) -> str:
-        """An index of a list or text that is inside, whatever its length turns out to be."""
-        indices = [v.text for v in self.of("int") if v.indexes == a.text or (v.lo >= 0 and v.hi < a.lo)]
-        if indices and (a.lo < 1 or self.chance(0.6)):
+    def index_in(self, container: Local) -> str:
+        """A valid index for a list or text of any possible length."""
+        indices = [
+            v.text
+            for v in self.of("int")
+            if v.indexes == container.text or (v.lo >= 0 and v.hi < container.lo)
+        ]
+        if indices and (container.lo < 1 or self.chance(0.6)):
             return str(self.pick(indices))
-        return str(self.pick((0, -1, self.below(a.lo))))
+        return str(self.pick((0, -1, self.below(container.lo))))
 
     def declare(self, name: str, value: Operand) -> Local:
         facts = {field.name: getattr(value, field.name) for field in fields(Operand)}
@@ -201,13 +205,13 @@ class ProgramWriter:
         return variable
 
     def assign_new(self, kind: str, value: Operand) -> Local:
-        """A new variable that is assigned the value."""
+        """Assign a value to a new variable."""
         name = self.fresh(kind)
         self.write(f"{name} = {value.text}")
         return self.declare(name, value)
 
     def fits(self, variable: Local, value: Operand) -> bool:
-        """Whether the value may be assigned; keeps what is known of the variable true."""
+        """Whether the value may be assigned. If so, the variable's interval is updated."""
         if variable.items and (
             value.items != variable.items
             or value.item_lo < variable.item_lo
@@ -221,8 +225,8 @@ class ProgramWriter:
         variable.indexes = ""
         return True
 
-    def may_grow(self, variable: Local, low: int, high: int, most: int) -> bool:
-        """Whether the variable may change by low..high here; keeps what is known of it true."""
+    def may_grow(self, variable: Local, low: int, high: int, limit: int) -> bool:
+        """Whether the variable may change by low..high here. If so, its interval is updated."""
         variable.indexes = ""
         if variable.looped:
             needed = max(-low, high, 0) * math.prod(self.loops[variable.since :])
@@ -230,16 +234,16 @@ class ProgramWriter:
                 return False
             variable.growth -= needed
             return True
-        least = variable.lo + low
+        new_low = variable.lo + low
         if variable.kind != "int":
-            least = max(least, 0)
-        if variable.hi + high > most or least < -most:
+            new_low = max(new_low, 0)
+        if variable.hi + high > limit or new_low < -limit:
             return False
-        self._widen(variable, least, variable.hi + high)
+        self._widen(variable, new_low, variable.hi + high)
         return True
 
     def _widen(self, variable: Local, low: int, high: int) -> None:
-        """The variable is in low..high from here on; in a branch, it may also be what it was."""
+        """Set the variable's interval to low..high. In a branch, the old interval remains included."""
         if self.branches > variable.branch:
             low, high = min(variable.lo, low), max(variable.hi, high)
         variable.lo, variable.hi = low, high
@@ -256,7 +260,7 @@ class ProgramWriter:
 
     @contextmanager
     def under(self, header: str) -> Iterator[None]:
-        """Writes a header; lines that are written meanwhile belong to it."""
+        """Write a header. Lines that are written in the block are indented under it."""
         self.write(header)
         self.indent += 1
         yield
@@ -266,13 +270,14 @@ class ProgramWriter:
         with self.under(header):
             self.write(line)
 
-    def block(self, most: int, *, branch: bool = False) -> None:
-        """An indented block of 1 to `most` statements; what is declared in it cannot be seen after it."""
+    def block(self, longest: int, *, branch: bool = False) -> None:
+        """Write an indented block of 1 to `longest` statements. Its new variables are not visible after
+        it."""
         visible = len(self.variables)
         self.indent += 1
         self.branches += branch
         length = len(self.lines)
-        for k in range(self.between(1, most)):
+        for k in range(self.between(1, longest)):
             if k == 0 or self.room > 0:
                 self.statement()
         if len(self.lines) == length:
@@ -281,9 +286,9 @@ class ProgramWriter:
         self.indent -= 1
         del self.variables[visible:]
 
-    def branch(self, header: str, most: int = 2) -> None:
+    def branch(self, header: str, longest: int = 2) -> None:
         self.write(header)
-        self.block(most, branch=True)
+        self.block(longest, branch=True)
 
     def statement(self) -> None:
         if not self.attempt(lambda w: w.drawn("statement", 6)):
@@ -296,7 +301,7 @@ class ProgramWriter:
         if depth is None:
             depth = 0 if self.chance(0.08) else 1 if self.chance(0.75) else 2
         try:
-            # Where only one value is possible, it is no more than a literal.
+            # An expression with only one possible value is like a literal, so it is mostly rejected.
             attempts = 5 if depth > 0 else 0
             value: Operand = self.drawn(
                 "int", attempts, depth - 1, fits=lambda v: v.lo < v.hi or self.chance(0.1)
@@ -323,11 +328,11 @@ class ProgramWriter:
         return self.literal(low, high)
 
     def literal(self, low: int, high: int) -> Operand:
-        n = self.between(low, high)
-        return Operand(str(n), "int", n, n, 3 if n >= 0 else 1)
+        number = self.between(low, high)
+        return Operand(str(number), "int", number, number, 3 if number >= 0 else 1)
 
     def number_in(self, low: int, high: int) -> Operand:
-        """An int between the bounds."""
+        """An expression of type int between the bounds."""
         value = self.variable()
         for _ in range(3):
             if low <= value.lo and value.hi <= high:
@@ -339,7 +344,7 @@ class ProgramWriter:
         return self.literal(max(low, 0) if high >= 0 else low, min(high, max(low, 0) + 20))
 
     def word(self) -> str:
-        """A short text, as it stands between quotes."""
+        """A short text, without quotes."""
         if self.chance(0.35):
             return "".join(self.pick("abcdexyz") for _ in range(self.between(1, 4)))
         return str(self.pick(WORDS))
@@ -365,15 +370,22 @@ class ProgramWriter:
         return Operand(f'"{word}"', "str", len(word), len(word))
 
     def list_display(self, low: int = 1, high: int = 5) -> Operand:
-        n = self.between(low, high)
-        items = [self.literal(0, 9) if self.chance(0.7) else self.small() for _ in range(n)]
-        least, most = min((v.lo for v in items), default=0), max((v.hi for v in items), default=0)
+        length = self.between(low, high)
+        items = [self.literal(0, 9) if self.chance(0.7) else self.small() for _ in range(length)]
+        smallest, largest = min((v.lo for v in items), default=0), max((v.hi for v in items), default=0)
         return Operand(
-            f"[{', '.join(v.text for v in items)}]", "list", n, n, 3, "int", min(0, least), max(99, most)
+            f"[{', '.join(v.text for v in items)}]",
+            "list",
+            length,
+            length,
+            3,
+            "int",
+            min(0, smallest),
+            max(99, largest),
         )
 
     def small(self) -> Operand:
-        """A number of at most three digits."""
+        """A number of up to three digits."""
         choices = [v for v in self.of("int") if v.lo >= -999 and v.hi <= 999]
         return self.recent(choices) if choices and self.chance(0.7) else self.constant()
 

@@ -83,7 +83,7 @@ def test_two_texts_with_one_file_name(caplog: pytest.LogCaptureFixture) -> None:
     assert called[0] == "f"
     assert "__init__" in called[1]
     assert recording.program.code == ""
-    assert "<string>: its text is left out" in caplog.text
+    assert "<string>: the recording lacks its text" in caplog.text
 
 
 def test_nothing_of_deskcheck_is_recorded() -> None:

@@ -61,7 +61,7 @@ def test_a_file_that_was_changed_after_it_was_imported(
     recording = deskcheck.trace(f, 2)
     assert recording.run_result.result == "5"
     assert recording.program.code == (after if shown else "")
-    assert ("is not what ran" in caplog.text) is (not shown and bool(after))
+    assert ("does not match the code that ran" in caplog.text) is (not shown and bool(after))
 
 
 def test_two_texts_with_one_file_name(caplog: pytest.LogCaptureFixture) -> None:

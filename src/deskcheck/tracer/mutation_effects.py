@@ -406,8 +406,8 @@ class _Walk:
             return self._load_method(arg >> 1, unit, following)
         name = self.code.co_names[arg >> 1 if _ATTRIBUTE_SHIFTED else arg]
         (of,) = self.pop(1)
-        known = of.is_path and of.attribute is None
-        self.stack.append(of._replace(attribute=name) if known else _UNKNOWN)
+        is_plain_path = of.is_path and of.attribute is None
+        self.stack.append(of._replace(attribute=name) if is_plain_path else _UNKNOWN)
         return Change.OPERANDS
 
     def _binary_subscr(self, arg: int, unit: int, _: object) -> int:
@@ -418,7 +418,7 @@ class _Walk:
     def _binary_op(self, arg: int, unit: int, following: _Instruction | None) -> int | Act | None:
         if arg == _SUBSCRIPT:
             return self._binary_subscr(arg, unit, following)
-        left, _right = self.pop(2)
+        operand, _other_operand = self.pop(2)
         self.stack.append(_UNKNOWN)
         if arg < _FIRST_IN_PLACE:
             return Change.OPERANDS
@@ -426,9 +426,9 @@ class _Walk:
             return IN_PLACE_LOCAL + following.arg
         if following is not None and following.name in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
             return IN_PLACE_LOCAL + (following.arg >> 4)
-        if left.where == "item" and isinstance(left.base, _Read):
-            return self._act(ActKind.IN_PLACE_ITEM, left.base)
-        return self._act(ActKind.IN_PLACE, left)
+        if operand.where == "item" and isinstance(operand.base, _Read):
+            return self._act(ActKind.IN_PLACE_ITEM, operand.base)
+        return self._act(ActKind.IN_PLACE, operand)
 
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, of = self.pop(2)
@@ -572,5 +572,5 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             effect[unit] = does
             if does:
                 following = unit
-    whole = [(stored.get(line, 0) | stored.get(0, 0)) & (1 << 64) - 1 for line in lines]
-    return Effects(effect, then, whole, acts)
+    stored_by_unit = [(stored.get(line, 0) | stored.get(0, 0)) & (1 << 64) - 1 for line in lines]
+    return Effects(effect, then, stored_by_unit, acts)

@@ -127,7 +127,7 @@ _TAGS = {VALUE: 1, METHOD: 2}
 def _left_by_line(about: CodeFacts, lines: list[int], slots_kept: list[int]) -> list[int]:
     """How many slots of the value stack keep what they hold from a code unit to the end of its line: all that
     the line still runs leaves them alone. What belongs to no line may run in any."""
-    left = [0] * len(lines)
+    slots_by_unit = [0] * len(lines)
     lowest: dict[int, int] = {}
     every = (1 << 31) - 1  # a C int
     for instruction in reversed(about.instructions):
@@ -141,9 +141,9 @@ def _left_by_line(about: CodeFacts, lines: list[int], slots_kept: list[int]) -> 
         back = instruction.target is not None and instruction.target <= instruction.offset
         if back and instruction.target is not None and lines[instruction.target // 2] == line:
             lowest[line] = 0
-        left[unit] = lowest[line]
+        slots_by_unit[unit] = lowest[line]
     owners = (about.owner[unit] // 2 for unit in range(len(lines)))
-    return [min(left[owner], lowest.get(0, every)) for owner in owners]
+    return [min(slots_by_unit[owner], lowest.get(0, every)) for owner in owners]
 
 
 def _place_texts(positions: Iterable[tuple[int | None, ...]]) -> list[str | None]:
@@ -152,8 +152,8 @@ def _place_texts(positions: Iterable[tuple[int | None, ...]]) -> list[str | None
     last, text = None, None
     for position in positions:
         if position != last:
-            place = place_text(position)
-            last, text = position, place and f",{place}"
+            member = place_text(position)
+            last, text = position, member and f",{member}"
         texts.append(text)
     return [*texts, None]
 
@@ -164,10 +164,10 @@ _code_facts: dict[int, dict[str, Any]] = {}
 
 def code_facts(code: CodeType) -> dict[str, Any]:
     """What the core needs to know of a code object; lists are by code unit (two bytes)."""
-    known = _code_facts.get(id(code))
-    if known is None:
-        known = _code_facts[id(code)] = _new_code_facts(code)
-    return known
+    cached = _code_facts.get(id(code))
+    if cached is None:
+        cached = _code_facts[id(code)] = _new_code_facts(code)
+    return cached
 
 
 def _instruction_bits(about: CodeFacts, units: int) -> list[int]:
@@ -177,7 +177,7 @@ def _instruction_bits(about: CodeFacts, units: int) -> list[int]:
         bits[offset // 2] = _BITS[name]
         if raises_handled(name, about.arg[offset]):
             bits[offset // 2] |= _Op.RERAISE
-    asks_next = {offset for offset, instruction in about.whole.items() if instruction.name in ASKS_NEXT}
+    asks_next = {offset for offset, instruction in about.folded.items() if instruction.name in ASKS_NEXT}
     for bit, offsets in (
         (_Op.ASKS_NEXT, asks_next),
         (_Op.RAISES_AGAIN, about.raises_again),
@@ -522,8 +522,8 @@ class NativeTracer(Guest):
     def wrote(self, text: str) -> None:
         self._core.wrote(text)
 
-    def give_up(self, why: str, failure: BaseException | None = None) -> None:
-        super().give_up(why, failure)
+    def give_up(self, reason: str, failure: BaseException | None = None) -> None:
+        super().give_up(reason, failure)
         self._core.cut()
         self._core.flush()
         # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function is gone
@@ -565,13 +565,13 @@ class NativeTracer(Guest):
     def _user_event(self, frame: FrameType, event: str, arg: Any) -> None:
         if frame.f_code.co_filename in _OURS:  # stands for a function of C, which has no events
             return
-        known: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
+        local_functions: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
         if event == "call":
             if self.user_function is not None:
-                known[id(frame)] = frame.f_trace = self.user_function(frame, event, arg)
+                local_functions[id(frame)] = frame.f_trace = self.user_function(frame, event, arg)
             return
-        local = known.get(id(frame))
+        local = local_functions.get(id(frame))
         if local is not None and event != "opcode":
-            known[id(frame)] = frame.f_trace = local(frame, event, arg)
+            local_functions[id(frame)] = frame.f_trace = local(frame, event, arg)
         if event == "return":
-            known.pop(id(frame), None)
+            local_functions.pop(id(frame), None)

@@ -108,9 +108,9 @@ def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any,
             return pairs
     else:
         return pairs
-    left = {id(key): (key, value) for key, value in pairs}
-    in_order = [left.pop(id(key)) for key in keys if id(key) in left]
-    return in_order + list(left.values())
+    pairs_by_id = {id(key): (key, value) for key, value in pairs}
+    in_order = [pairs_by_id.pop(id(key)) for key in keys if id(key) in pairs_by_id]
+    return in_order + list(pairs_by_id.values())
 
 
 _INT = ids(int)
@@ -245,19 +245,19 @@ class Snapshotter:
     def forget_unreachable(self, roots: Iterable[int]) -> list[int]:
         """Drop every object that cannot be reached from the roots; return their numbers."""
         alive = self._reached(roots)
-        gone = [number for number in self.contents if number not in alive]
-        for number in gone:
+        dead = [number for number in self.contents if number not in alive]
+        for number in dead:
             self._forget(number)
-        gone += self._replaced
+        dead += self._replaced
         self._replaced.clear()
-        return gone
+        return dead
 
     def forget_unsure(self, roots: Iterable[int]) -> list[int]:
         """Drop what dies unseen and cannot be reached from the roots; return the numbers."""
-        gone = [*self.die_unseen - self._reached(roots)]
-        for number in gone:
+        dead = [*self.die_unseen - self._reached(roots)]
+        for number in dead:
             self._forget(number)
-        return gone
+        return dead
 
     def _reached(self, roots: Iterable[int]) -> set[int]:
         reached: set[int] = set()
@@ -299,12 +299,12 @@ class Snapshotter:
 
     def _reference(self, kind: type, obj: Any) -> str:
         address = id(obj)
-        known = self.numbers.get(address)
-        if known is not None:
-            number, known_type, known_life, place = known
+        entry = self.numbers.get(address)
+        if entry is not None:
+            number, known_type, known_life, position = entry
             same = known_life == self._life(obj)
-            if same and known_type == id(kind) and _iterators.goes_on(obj, place):
-                if place is not None:
+            if same and known_type == id(kind) and _iterators.goes_on(obj, position):
+                if position is not None:
                     self.numbers[address] = (number, id(kind), known_life, _iterators.place_of(obj))
                 self._refs.append(number)
                 if number not in self._visited:
@@ -323,9 +323,9 @@ class Snapshotter:
             return self._cut("many", kind)
         number = self._next
         self._next += 1
-        place = _iterators.place_of(obj)
+        position = _iterators.place_of(obj)
         its_life = self._life(obj)
-        self.numbers[address] = (number, id(kind), its_life, place)
+        self.numbers[address] = (number, id(kind), its_life, position)
         if not its_life:
             self.die_unseen.add(number)
         self.addresses[number] = address
@@ -336,17 +336,17 @@ class Snapshotter:
 
     def _inert(self, number: int, function: types.FunctionType) -> bool:
         """Whether a function that is known has no state that could have changed since."""
-        known = self.contents.get(number)
+        content = self.contents.get(number)
         return (
-            known is not None
-            and not known.fields
+            content is not None
+            and not content.fields
             and function.__closure__ is None
             and not dict.__len__(function.__dict__)
             and not _defaults(function)
         )
 
-    def _cut(self, why: str, kind: type) -> str:
-        return f'{{"cut":"{why}","type":{text_of(self.type_name(kind))}}}'
+    def _cut(self, reason: str, kind: type) -> str:
+        return f'{{"cut":"{reason}","type":{text_of(self.type_name(kind))}}}'
 
     def type_name(self, kind: type) -> str:
         """Qualified name; with its module unless that is builtins or the program's own."""
@@ -510,13 +510,13 @@ class Snapshotter:
     def _module(self, cls: type) -> str | None:
         """The module of a class as it was when the class was seen first: later a class may say that it comes
         from another one (`namedtuple` has it say so), and is the same class."""
-        known = self._modules.get(id(cls))
+        entry = self._modules.get(id(cls))
         if not flags_of(cls) & HEAP:
             return module_of(cls)
         its_life = self._life(cls)
-        if known is None or known[0] != its_life:
-            known = self._modules[id(cls)] = its_life, module_of(cls)
-        return known[1]
+        if entry is None or entry[0] != its_life:
+            entry = self._modules[id(cls)] = its_life, module_of(cls)
+        return entry[1]
 
     def _class(self, cls: type) -> str | None:
         if self.is_own(cls):
@@ -548,13 +548,13 @@ class Snapshotter:
         if _arrays.is_array(bases):
             return self._array(kind, obj, bases)
         if _arrays.is_void(bases):
-            own = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
-            return self._array_content(kind, _arrays.read_void(obj), (), own)
+            instance_fields = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
+            return self._array_content(kind, _arrays.read_void(obj), (), instance_fields)
         plain_array = _arrays.plain_array(bases)
         if plain_array is not None:
             column = _arrays.read_plain_array(obj, plain_array, self.limits.items)
-            own = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
-            return self._array_content(kind, column, (column.length,), own)
+            instance_fields = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
+            return self._array_content(kind, column, (column.length,), instance_fields)
         name = _arrays.pandas_name(bases)
         if name is not None:
             return self._pandas(kind, obj, name)
@@ -572,12 +572,12 @@ class Snapshotter:
             if text is not None:  # its private attributes say the same, and what it has worked out
                 head = self._head("object", kind) + ',"base":"atom"'
                 return Content(head, [self._bounded_text(path, text)], fields, "")
-        known = is_known(kind)
+        has_known_state = is_known(kind)
         for base, name in BASES:
             if inherits(bases, base):
-                extra = "" if known and not left_out else _OPAQUE
+                extra = "" if has_known_state and not left_out else _OPAQUE
                 return self._subclass_content(kind, obj, base, name, fields, extra)
-        return Content(self.object_head(kind), None, fields, _OPAQUE if known and left_out else "")
+        return Content(self.object_head(kind), None, fields, _OPAQUE if has_known_state and left_out else "")
 
     def shows(self, kind: type) -> bool:
         """Whether anything but the type of an instance is shown."""
@@ -644,8 +644,8 @@ class Snapshotter:
         ]
         rows, width = table.shape
         head = f'{self._head("table", kind)},"shape":[{rows},{width}]'
-        why = "opaque" if table.labels.cut == "opaque" else "long"
-        tail = f',"length":{width},"cut":"{why}"' if width > len(items) else ""
+        cut = "opaque" if table.labels.cut == "opaque" else "long"
+        tail = f',"length":{width},"cut":"{cut}"' if width > len(items) else ""
         fields = {"index": self._column(table.row_labels)}
         for name, axis_name in zip(("index_name", "columns_name"), table.names, strict=True):
             fields |= {} if axis_name is None else {name: self.value(axis_name)}
@@ -676,10 +676,10 @@ class Snapshotter:
             if self._transparent(base) or module_of(base) == "builtins":
                 hidden |= _FROM_OUTSIDE if module_of(base) == "typing" else set()
                 continue
-            known = self._private.get(id(base))
-            if known is None or known[0] != self._life(base):
-                known = self._private[id(base)] = self._life(base), _private_names(base)
-            hidden |= known[1]
+            entry = self._private.get(id(base))
+            if entry is None or entry[0] != self._life(base):
+                entry = self._private[id(base)] = self._life(base), _private_names(base)
+            hidden |= entry[1]
         return frozenset(hidden)
 
     def _named(self, fields: dict[str, Any]) -> dict[str, str]:
@@ -865,8 +865,8 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
             elif name == "__dict__" and id(type(descriptor)) in DICT_DESCRIPTORS and names is None:
                 # To ask for a dict may make it; `functools.partial` can tell that its argument has one.
                 offset = dict_offset_of(bases[0])
-                made = not KNOWN or offset <= 0 or pointer_at(id(obj) + offset)
-                names = descriptor.__get__(obj) if made else {}
+                has_dict = not KNOWN or offset <= 0 or pointer_at(id(obj) + offset)
+                names = descriptor.__get__(obj) if has_dict else {}
     if names is None and inherits(bases, BaseException):
         names = BaseException.__dict__["__dict__"].__get__(obj)
     if type(names) is dict:

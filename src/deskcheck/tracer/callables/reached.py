@@ -36,14 +36,14 @@ def reached_from(values: Iterable[Any]) -> Reached:
     """What some values lead to."""
     code_by_id: dict[int, Code] = {}
     hides = False
-    seen: set[int] = set()
+    visited: set[int] = set()
     todo = [*values][::-1]
-    while todo and len(seen) < _MOST_OBJECTS:
+    while todo and len(visited) < _MOST_OBJECTS:
         value = todo.pop()
         kind = type(value)
-        if id(value) in seen or kind in ATOMS:
+        if id(value) in visited or kind in ATOMS:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         if kind is FunctionType:
             code_by_id[id(value)] = value
         elif is_class(kind):

@@ -44,7 +44,7 @@ def function_of(code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
 
 def class_of(file: str, name: str) -> ast.ClassDef | None:
     """The definition of the class with that qualified name; None if there is not exactly one."""
-    definitions = [node for known, node in _classes(file) if known == name]
+    definitions = [node for qualname, node in _classes(file) if qualname == name]
     return definitions[0] if len(definitions) == 1 else None
 
 

@@ -64,9 +64,9 @@ def texts_of(
     while todo and len(entries) <= MOST_TEXTS:
         code = todo.pop(0)
         name = name_of(code)
-        known = entries.get(name)
+        earlier = entries.get(name)
         if name in entries:
-            if known is not None and known[0] is not code:
+            if earlier is not None and earlier[0] is not code:
                 entries[name] = None
             continue
         if is_program(code):
@@ -82,17 +82,17 @@ def texts_of(
         todo += others
     if len(entries) > MOST_TEXTS:
         return {}, []
-    whole = {name: entry for name, entry in entries.items() if entry is not None}
-    while unknown := [name for name in whole if any(needed not in whole for needed in needs[name])]:
+    complete = {name: entry for name, entry in entries.items() if entry is not None}
+    while unknown := [name for name in complete if any(needed not in complete for needed in needs[name])]:
         for name in unknown:
-            del whole[name]
-    texts = {name: text for name, (_, text) in whole.items() if text is not None}
+            del complete[name]
+    texts = {name: text for name, (_, text) in complete.items() if text is not None}
     if (
         sum(text.count("\n") + 1 for text in texts.values()) > MOST_LINES
         or sum(map(len, texts.values())) > MOST_CHARS
     ):
         return {}, []
-    return texts, [code for code, text in whole.values() if text is None]
+    return texts, [code for code, text in complete.values() if text is None]
 
 
 _Definition = tuple[str, list[Code]]
@@ -104,16 +104,16 @@ def _function_definition(function: FunctionType) -> _Definition | None:
     if dict.__len__(function.__dict__):
         return None
     node = function_of(function.__code__)
-    known = None if node is None else _known(function, node)
-    text = None if node is None or known is None else text_of(node)
-    return None if text is None or known is None else _with_notes(text, known)
+    context = None if node is None else _known(function, node)
+    text = None if node is None or context is None else text_of(node)
+    return None if text is None or context is None else _with_notes(text, context)
 
 
-def _with_notes(text: str, known: Mapping[str, Any]) -> _Definition | None:
+def _with_notes(text: str, context: Mapping[str, Any]) -> _Definition | None:
     """The text, and below it what the names that it uses are. None where nothing short says that."""
     notes: list[str] = []
     others: list[Code] = []
-    for name, value in known.items():
+    for name, value in context.items():
         if _is_own(value):
             others.append(value)
             if (qualname := name_of(value)) != name:
@@ -143,18 +143,18 @@ def _known(
     code = function.__code__
     closed = zip(code.co_freevars, function.__closure__ or (), strict=True)
     try:
-        known = {name: cell.cell_contents for name, cell in closed if name != "__class__"}
+        context = {name: cell.cell_contents for name, cell in closed if name != "__class__"}
     except ValueError:  # not set yet
         return None
     for text, value in _defaults(function, node.args):
-        if known.setdefault(text, value) is not value:
+        if context.setdefault(text, value) is not value:
             return None
-    for name in sorted({*_globals_read(code)} - known.keys()):
+    for name in sorted({*_globals_read(code)} - context.keys()):
         if name in function.__globals__:
-            known[name] = function.__globals__[name]
+            context[name] = function.__globals__[name]
         elif not hasattr(builtins, name):
             return None
-    return known
+    return context
 
 
 def _defaults(function: FunctionType, parameters: ast.arguments) -> Iterator[tuple[str, Any]]:
@@ -257,23 +257,25 @@ def _class_definition(cls: type) -> _Definition | None:
         return None
     if hides_state(cls):
         return None
-    known: dict[str, Any] = dict(_bases(cls, node))
-    data = _members(cls, node, file, known)
+    context: dict[str, Any] = dict(_bases(cls, node))
+    data = _members(cls, node, file, context)
     text = None if data is None else text_of(node)
-    definition = None if text is None else _with_notes(text, known)
+    definition = None if text is None else _with_notes(text, context)
     if definition is None or data is None:
         return None
-    shown, others = definition
-    return "\n".join([shown, *(f"# {node.name}.{name} = {value}" for name, value in data.items())]), others
+    class_text, others = definition
+    return "\n".join(
+        [class_text, *(f"# {node.name}.{name} = {value}" for name, value in data.items())]
+    ), others
 
 
 def _bases(cls: type, node: ast.ClassDef) -> Iterator[tuple[str, type]]:
     """Each base with the text that stands for it."""
     written = [ast.unparse(base).partition("[")[0] for base in node.bases]
     bases = [base for base in _bases_of(cls) if base is not object or "object" in written]
-    for place, base in enumerate(bases):
+    for index, base in enumerate(bases):
         same = len(written) == len(bases)
-        yield (written[place] if same else f"base {place + 1} of {node.name}"), base
+        yield (written[index] if same else f"base {index + 1} of {node.name}"), base
 
 
 def _is_plain(node: ast.ClassDef) -> bool:
@@ -300,9 +302,9 @@ def _is_wrapper(decorator: ast.expr) -> bool:
     return False
 
 
-def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) -> dict[str, str] | None:
+def _members(cls: type, node: ast.ClassDef, file: str, context: dict[str, Any]) -> dict[str, str] | None:
     """Attributes whose value the definition does not give -> that value; what the methods use is added to
-    `known`. None where an attribute is neither, or the methods are not those of the definition."""
+    `context`. None where an attribute is neither, or the methods are not those of the definition."""
     defined = {
         inner.name: inner
         for inner in node.body
@@ -322,12 +324,12 @@ def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) ->
         functions = _functions(value)
         if functions:
             for function in functions:
-                if not _is_defined(function, node, file) or not _add_known(function, known):
+                if not _is_defined(function, node, file) or not _add_known(function, context):
                     return None
         elif is_class(kind) and _is_own(value):
             if name not in defined and name_of(value) != name:
                 data[name] = name_of(value)
-            known[name_of(value)] = value
+            context[name_of(value)] = value
         elif (text := _data(value)) is None:
             note = _note(name, value)
             if note is None:
@@ -371,15 +373,15 @@ def _is_defined(function: FunctionType, node: ast.ClassDef, file: str) -> bool:
     return function.__code__.co_filename == file and node.lineno <= line <= (node.end_lineno or 0)
 
 
-def _add_known(function: FunctionType, known: dict[str, Any]) -> bool:
+def _add_known(function: FunctionType, context: dict[str, Any]) -> bool:
     """Add what a method uses; False where that cannot be told, or one name stands for two things."""
     if dict.__len__(function.__dict__) and {*function.__dict__} != {"__isabstractmethod__"}:
         return False
     node = function_of(function.__code__)
     uses = None if node is None else _known(function, node)
-    if uses is None or any(known.get(name, value) is not value for name, value in uses.items()):
+    if uses is None or any(context.get(name, value) is not value for name, value in uses.items()):
         return False
-    known.update(uses)
+    context.update(uses)
     return True
 
 

@@ -97,18 +97,18 @@ _scalars: dict[int, frozenset[int]] = {}
 
 def _pandas_scalars() -> frozenset[int]:
     module = sys.modules.get("pandas")
-    known = _scalars.get(id(module)) if module is not None else frozenset()
-    if known is None:
+    addresses = _scalars.get(id(module)) if module is not None else frozenset()
+    if addresses is None:
         names, offsets = names_of_module("pandas"), names_of_module("pandas.tseries.offsets")
         kinds = [names.get(name) for name in _PANDAS_SCALARS]
         kinds += [type(names[name]) for name in ("NaT", "NA") if name in names]
         kinds += [  # the text of a custom one leaves the calendar out
             kind for name, kind in offsets.items() if type(kind) is type and not name.startswith("Custom")
         ]
-        known = frozenset(id(kind) for kind in kinds if kind is not None)
+        addresses = frozenset(id(kind) for kind in kinds if kind is not None)
         if "NaT" in names and offsets:
-            _scalars[id(module)] = known
-    return known
+            _scalars[id(module)] = addresses
+    return addresses
 
 
 def _reads_quietly(obj: Any) -> bool:
@@ -184,7 +184,7 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
         head = names["astype"](head, "U")
     items: list[Any]
     if dtype.kind == "m":  # numpy cuts a duration that it makes to an array of texts
-        items = [str(names["__getitem__"](head, place)) for place in range(len(head))]
+        items = [str(names["__getitem__"](head, index)) for index in range(len(head))]
     else:
         items = names["tolist"](head)
     if dtype.names is not None:
@@ -282,15 +282,17 @@ def read_table(frame: Any, limit: int) -> Table | None:
     index = read_index(axes[1], rows)
     columns: dict[int, ArrayColumn] = {}
     for block in blocks:
-        values, places = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
-        if not is_array(bases_of(type(places))):
+        values, numbers = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
+        if not is_array(bases_of(type(numbers))):
             return None
-        for row, place in enumerate(read_array(places, labels.length).items):
-            if place < limit:
-                columns[place] = _read_values(values, rows, row, index.length)
-    shown = list(itertools.islice(sorted(columns), len(labels.items)))
+        for row, number in enumerate(read_array(numbers, labels.length).items):
+            if number < limit:
+                columns[number] = _read_values(values, rows, row, index.length)
+    shown_columns = list(itertools.islice(sorted(columns), len(labels.items)))
     names = index_name(axes[1]), index_name(axes[0])
-    return Table((index.length, labels.length), labels, [columns[place] for place in shown], index, names)
+    return Table(
+        (index.length, labels.length), labels, [columns[number] for number in shown_columns], index, names
+    )
 
 
 def read_series(series: Any, limit: int) -> tuple[ArrayColumn, ArrayColumn, Any] | None:
@@ -327,11 +329,11 @@ def _read_levels(codes: list[Any], levels: list[Any], limit: int) -> ArrayColumn
     columns, cut = [], None
     length = array_shape(codes[0])[0] if codes else 0
     for code, level in zip(codes, levels, strict=True):
-        places = read_array(code, limit).items
-        labels = read_index(level, max(places, default=-1) + 1)
+        indices = read_array(code, limit).items
+        labels = read_index(level, max(indices, default=-1) + 1)
         if labels.cut == "opaque":
             return ArrayColumn([], length, "MultiIndex", "opaque")
-        columns.append([labels.items[place] if place >= 0 else None for place in places])
+        columns.append([labels.items[index] if index >= 0 else None for index in indices])
     cut = "long" if length > limit else None
     return ArrayColumn([*zip(*columns, strict=True)], length, "MultiIndex", cut)
 
@@ -394,16 +396,20 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
                 return column
             return column._replace(dtype=f"period[{_get(dtype, '_freqstr')}] as ordinals")
         return _categorical(column, read_index(categories, limit), _get(dtype, "_ordered"))
-    left, right = _get(values, "_left"), _get(values, "_right")
-    if left is not None and right is not None and _get(_get(values, "_dtype"), "_closed") is not None:
-        low, high = (_read_any(end, limit) for end in (left, right))
+    left_ends, right_ends = _get(values, "_left"), _get(values, "_right")
+    if (
+        left_ends is not None
+        and right_ends is not None
+        and _get(_get(values, "_dtype"), "_closed") is not None
+    ):
+        low, high = (_read_any(end, limit) for end in (left_ends, right_ends))
         dtype = f"interval[{low.dtype}, {_get(_get(values, '_dtype'), '_closed')}]"
         return low._replace(items=[*zip(low.items, high.items, strict=True)], dtype=dtype)
     data, mask, chunks = (_get(values, name) for name in ("_data", "_mask", "_pa_array"))
     if is_array(bases_of(type(data))) and is_array(bases_of(type(mask))):
         column, masked = read_array(data, limit), read_array(mask, limit).items
-        shown = [None if hidden else item for item, hidden in zip(column.items, masked, strict=True)]
-        return column._replace(items=shown, dtype=_nullable(column.dtype))
+        visible_items = [None if hidden else item for item, hidden in zip(column.items, masked, strict=True)]
+        return column._replace(items=visible_items, dtype=_nullable(column.dtype))
     kind = _static(bases_of(type(chunks)), "pyarrow.lib", "ChunkedArray")
     if kind is not None:
         names = names_of(kind)
@@ -418,12 +424,14 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
 def _categorical(codes: ArrayColumn, categories: ArrayColumn, ordered: Any) -> ArrayColumn:
     """Categories by their number in the list of all, which the dtype names."""
     every = categories.items
-    known = all(code < len(every) for code in codes.items)
+    in_range = all(code < len(every) for code in codes.items)
     plain = categories.cut is None and all(type(category) in (str, int, float, bool) for category in every)
     joined = (" < " if ordered else ", ").join(map(repr, every)) if plain else "..."
-    items = [every[code] if code >= 0 else None for code in codes.items] if known else []
+    items = [every[code] if code >= 0 else None for code in codes.items] if in_range else []
     return codes._replace(
-        items=items, dtype=f"category[{joined}]", cut=codes.cut if plain and known else codes.cut or "opaque"
+        items=items,
+        dtype=f"category[{joined}]",
+        cut=codes.cut if plain and in_range else codes.cut or "opaque",
     )
 
 
@@ -512,5 +520,5 @@ def sample(array: Any, limit: int) -> tuple[bytes, bool]:
     flat = names["flat"].__get__(plain)
     part = max(1, limit // 3)
     take = type(flat).__getitem__
-    places = (slice(0, part), slice(size - part, size), slice(0, size, size // part + 1))
-    return b"".join(names["tobytes"](take(flat, place)) for place in places), False
+    slices = (slice(0, part), slice(size - part, size), slice(0, size, size // part + 1))
+    return b"".join(names["tobytes"](take(flat, part_slice)) for part_slice in slices), False

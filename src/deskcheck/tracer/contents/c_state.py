@@ -141,9 +141,9 @@ def text_of_pattern(pattern: Any) -> str | None:
     source = _pattern(pattern)
     if type(source) is not str and type(source) is not bytes:
         return None
-    shown = repr(source)
+    source_text = repr(source)
     head = len("re.compile(")
-    return text if len(shown) <= 200 else f"{text[:head]}{shown}{text[head + 200 :]}"
+    return text if len(source_text) <= 200 else f"{text[:head]}{source_text}{text[head + 200 :]}"
 
 
 _pattern = _descriptor(re.Pattern, "pattern")
@@ -167,8 +167,8 @@ def text_of_match(match: Any, limit: int) -> str | None:
     pattern = text_of_pattern(parts["re"])
     if pattern is None:
         return None
-    shown = repr(string[:limit]) if len(string) <= limit else f"{string[:limit]!r}... of {len(string)}"
-    return f"{text}, re={pattern}, string={shown}>"
+    string_text = repr(string[:limit]) if len(string) <= limit else f"{string[:limit]!r}... of {len(string)}"
+    return f"{text}, re={pattern}, string={string_text}>"
 
 
 # -- callables -----------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def _members(kind: type, *names: str, complete: bool = True) -> Callable[[Any], 
     readers = {name: _descriptor(kind, name) for name in names}
 
     def read(obj: Any) -> Part:
-        return Part((), {name: one(obj) for name, one in readers.items()}, complete)
+        return Part((), {name: read_member(obj) for name, read_member in readers.items()}, complete)
 
     return read
 
@@ -205,11 +205,11 @@ def _memory_view(view: Any) -> Part:
         size, shape = names["nbytes"].__get__(view), names["shape"].__get__(view)
     except ValueError:
         return Part((), {"released": True})
-    shown = view
+    visible = view
     if size > MEMORY_BYTES:
         first = max(1, MEMORY_BYTES * shape[0] // size)
-        shown = names["__getitem__"](view, slice(0, first))
-    data = names["tobytes"](shown)
+        visible = names["__getitem__"](view, slice(0, first))
+    data = names["tobytes"](visible)
     fields = {"data": data, "format": names["format"].__get__(view), "shape": shape}
     if names["readonly"].__get__(view) and type(names["obj"].__get__(view)) is not bytes:
         fields["readonly"] = True

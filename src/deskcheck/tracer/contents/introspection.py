@@ -30,7 +30,7 @@ def made_by_code(kind: type) -> bool:
 
 def inherits(bases: tuple[type, ...], base: type) -> bool:
     """`base in bases` without `==`, which a metaclass may define."""
-    return any(known is base for known in bases)
+    return any(ancestor is base for ancestor in bases)
 
 
 def module_of(kind: type) -> str | None:

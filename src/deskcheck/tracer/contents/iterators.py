@@ -60,8 +60,8 @@ def _count(iterator: Any) -> Reduced:
 
 
 def _repeat(iterator: Any) -> Reduced:
-    left = _number(iterator, 1)
-    return ((part(iterator, 0),) if left < 0 else (part(iterator, 0), left)), None
+    remaining = _number(iterator, 1)
+    return ((part(iterator, 0),) if remaining < 0 else (part(iterator, 0), remaining)), None
 
 
 def _chain(iterator: Any) -> Reduced:
@@ -297,14 +297,14 @@ def _reversed_place(iterator: Any) -> Place:
 
 
 def _range_place(iterator: Any) -> Place:
-    left = _range_left(iterator)["left"]
-    return (left.stop, -len(left))
+    remaining = _range_left(iterator)["left"]
+    return (remaining.stop, -len(remaining))
 
 
 def _nested_place(iterator: Any) -> Place:
     """zip, map, filter, enumerate: it draws from the same iterators, the first of which has gone on."""
-    places = (place_of(inner) for inner in reduced(iterator)[0])
-    return next((place for place in places if place is not None), (0, 0))
+    positions = (place_of(inner) for inner in reduced(iterator)[0])
+    return next((position for position in positions if position is not None), (0, 0))
 
 
 def _hashed_place(iterator: Any) -> Place:
@@ -329,9 +329,9 @@ def place_of(iterator: Any) -> Place | None:
     return None if read is None else read(iterator)
 
 
-def goes_on(iterator: Any, place: Place | None) -> bool:
-    """Whether an object can be the one that was last seen at `place`."""
-    now = None if place is None else place_of(iterator)
-    if place is None or now is None:
+def goes_on(iterator: Any, earlier: Place | None) -> bool:
+    """Whether an object can be the one that was last seen at `earlier`."""
+    now = None if earlier is None else place_of(iterator)
+    if earlier is None or now is None:
         return True
-    return now[1] >= place[1] and now[0] in (0, place[0])
+    return now[1] >= earlier[1] and now[0] in (0, earlier[0])

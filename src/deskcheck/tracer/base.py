@@ -182,7 +182,7 @@ class Guest(ABC):
         an error in it, also one in the program's function."""
 
     def _give_back(self, function: Any) -> None:
-        """Install this trace function in the calling thread instead of ours."""
+        """Replace our trace function in the calling thread by this one."""
         self._real[0](function)
 
     @abstractmethod

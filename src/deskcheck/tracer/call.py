@@ -52,8 +52,8 @@ def trace(
 
     All functions in the file that defines `function` are recorded, at every line or, with `granularity`, at
     every instruction. `trace_limits` leaves events out. If an exception leaves the call, the recording
-    contains it (`Outcome.RAISED`), and only `KeyboardInterrupt` is raised again. There is no protection: for
-    code that you do not trust, use `deskcheck.sandbox`.
+    contains it (`Outcome.RAISED`), and only `KeyboardInterrupt` is raised again. The call is not protected:
+    for code that you do not trust, use `deskcheck.sandbox`.
 
     A coroutine is run to its end by `asyncio.run`. If the function returns its own generator, the result is
     the list of up to 1,000 values that it yields. The text of a file that was changed after its import is

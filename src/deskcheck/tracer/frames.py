@@ -146,7 +146,7 @@ _Residency = ctypes.c_char * 2
 _word = (ctypes.c_size_t * 1)()
 _object_of_word = objects_at(ctypes.addressof(_word))
 """The object that `_word` points to. A pointer is stored in `_word` without its tag, and the next line takes
-a reference to its object. There is no call between these lines, so that no other thread can run."""
+a reference to its object. No call is between these lines, so that no other thread can run."""
 
 _RUNNING = {
     id(GeneratorType): "gi_running",

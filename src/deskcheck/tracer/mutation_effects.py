@@ -35,7 +35,8 @@ class Change(IntEnum):
 
 
 IN_PLACE_LOCAL = 16
-"""Effect 16 + s: an in-place operator whose result goes into fast local s. Like `OPERANDS` for that local."""
+"""Effect 16 + s: an in-place operator whose result goes into fast local s. It changes nothing else if the
+value of that local is of an immutable builtin type."""
 ACTS = 1000
 """Effect 1000 + n: the n-th act."""
 
@@ -241,7 +242,7 @@ _ITERATOR_TAKES = stack_effect("GET_ITER", 0, jump=False)
 
 
 class _Read(NamedTuple):
-    """The origin of the value in a slot of the value stack, as far as it is known."""
+    """The origin of the value in a slot of the value stack, if it is known."""
 
     where: str = ""
     """``slot``, ``global``, ``item`` or ``method`` (of `base`), ``const``, ``null``, ``made``; empty if it is

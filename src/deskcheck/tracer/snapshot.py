@@ -586,7 +586,7 @@ class Snapshotter:
         return self._transparent(kind) or (reader_of(kind) is not None and not made_by_code(kind))
 
     def object_head(self, kind: type) -> str:
-        """The beginning of the content of an instance of which only attributes are shown."""
+        """The beginning of the content of an instance that shows only attributes."""
         return self._head("object", kind) + ("" if is_known(kind) else _OPAQUE)
 
     def _part(self, kind: type, part: "_c_state.Part", fields: dict[str, str], left_out: bool) -> Content:

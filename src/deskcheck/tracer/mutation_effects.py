@@ -404,17 +404,17 @@ class _Walk:
         return Change.NOTHING
 
     def _load_method(self, arg: int, unit: int, _: object) -> int:
-        (of,) = self.pop(1)
-        self.stack += [_Read("method", of, self.code.co_names[arg], unit), _UNKNOWN]
+        (owner,) = self.pop(1)
+        self.stack += [_Read("method", owner, self.code.co_names[arg], unit), _UNKNOWN]
         return Change.OPERANDS
 
     def _load_attr(self, arg: int, unit: int, following: object) -> int:
         if _ATTRIBUTE_SHIFTED and arg & 1:
             return self._load_method(arg >> 1, unit, following)
         name = self.code.co_names[arg >> 1 if _ATTRIBUTE_SHIFTED else arg]
-        (of,) = self.pop(1)
-        is_plain_path = of.is_path and of.attribute is None
-        self.stack.append(of._replace(attribute=name) if is_plain_path else _UNKNOWN)
+        (owner,) = self.pop(1)
+        is_plain_path = owner.is_path and owner.attribute is None
+        self.stack.append(owner._replace(attribute=name) if is_plain_path else _UNKNOWN)
         return Change.OPERANDS
 
     def _binary_subscr(self, arg: int, unit: int, _: object) -> int:
@@ -438,20 +438,20 @@ class _Walk:
         return self._act(ActKind.IN_PLACE, operand)
 
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
-        _value, of = self.pop(2)
+        _value, owner = self.pop(2)
         self.attributes.append(self.code.co_names[arg])
         if self.code.co_names[arg] == "__class__":
             return None  # it is another object then
-        return self._act(ActKind.SET_ATTRIBUTE, of, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, owner, self.code.co_names[arg])
 
     def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
-        (of,) = self.pop(1)
+        (owner,) = self.pop(1)
         self.attributes += [self.code.co_names[arg]] * 2
-        return self._act(ActKind.SET_ATTRIBUTE, of, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, owner, self.code.co_names[arg])
 
     def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
-        _value, of, key = self.pop(3)
-        act = self._act(ActKind.SET_ITEM, of, "__setitem__")
+        _value, owner, key = self.pop(3)
+        act = self._act(ActKind.SET_ITEM, owner, "__setitem__")
         if act is None or not isinstance(key.base, int) or key.attribute is not None:
             return act
         if key.where == "const":
@@ -461,8 +461,8 @@ class _Walk:
         return act
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
-        of, _key = self.pop(2)
-        return self._act(ActKind.SET_ITEM, of, "__delitem__")
+        owner, _key = self.pop(2)
+        return self._act(ActKind.SET_ITEM, owner, "__delitem__")
 
     def _make_function(self, arg: int, unit: int, _: object) -> int:
         self.pop(1 + (arg.bit_count() if sys.version_info < (3, 13) else 0))

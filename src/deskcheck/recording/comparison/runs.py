@@ -65,14 +65,16 @@ def _outcome(run_result: RunResult) -> str:
 
 
 def _result(first: RunResult, second: RunResult) -> str | None:
-    a, b = first.result, second.result
-    if a == b:
+    first_text, second_text = first.result, second.result
+    if first_text == second_text:
         return None
     # The order of a set of objects depends on addresses. `compared` compares its members.
-    in_no_order = not first.result_builtin and a is not None and b is not None and "{" in a
-    if in_no_order and sorted(a or "") == sorted(b or ""):
+    in_no_order = (
+        not first.result_builtin and first_text is not None and second_text is not None and "{" in first_text
+    )
+    if in_no_order and sorted(first_text or "") == sorted(second_text or ""):
         return None
-    return f"result: {_cut(a)} and {_cut(b)}"
+    return f"result: {_cut(first_text)} and {_cut(second_text)}"
 
 
 def _cut(text: str | None) -> str:
@@ -92,7 +94,7 @@ def _rest(first: RunResult, second: RunResult) -> str | None:
     if first.stderr != second.stderr:
         return f"standard error: {first_difference(first.stderr, second.stderr)}"
     for path in sorted(first.files.keys() | second.files.keys()):
-        a, b = first.files.get(path, "not there"), second.files.get(path, "not there")
-        if a != b:
-            return f"file {path!r}: {a} and {b}"
+        first_digest, second_digest = first.files.get(path, "not there"), second.files.get(path, "not there")
+        if first_digest != second_digest:
+            return f"file {path!r}: {first_digest} and {second_digest}"
     return None

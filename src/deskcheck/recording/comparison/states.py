@@ -90,24 +90,39 @@ class _States:
                 for key in users.pop(int(number), ()):
                     self.alike.pop(key, None)
 
-    def _names(self, a: Event, b: Event) -> str | None:
-        x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
-        if x.keys() != y.keys():
-            return f"names {sorted(x.keys() ^ y.keys())} in one run only"
-        for name in x:
-            if not self._alike((a.frame, name), x[name], a, y[name], b):
-                return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
-        x, y = a.state.globals.get(a.file, {}), b.state.globals.get(b.file, {})
-        word = "" if a.function == "<module>" else "global "
-        once = {name for name in x.keys() ^ y.keys() if not self._is_unread((a.file, name))}
+    def _names(self, first: Event, second: Event) -> str | None:
+        first_names, second_names = (
+            first.state.frames[first.frame].locals,
+            second.state.frames[second.frame].locals,
+        )
+        if first_names.keys() != second_names.keys():
+            return f"names {sorted(first_names.keys() ^ second_names.keys())} in one run only"
+        for name in first_names:
+            if not self._alike((first.frame, name), first_names[name], first, second_names[name], second):
+                return (
+                    f"{name} is {_shown(first_names[name], first)} and {_shown(second_names[name], second)}"
+                )
+        first_names, second_names = (
+            first.state.globals.get(first.file, {}),
+            second.state.globals.get(second.file, {}),
+        )
+        word = "" if first.function == "<module>" else "global "
+        once = {
+            name
+            for name in first_names.keys() ^ second_names.keys()
+            if not self._is_unread((first.file, name))
+        }
         if once:
             return f"{word}names {sorted(once)} in one run only"
-        for name in x:
-            need_not_agree = name not in y or (a.file, name) in self.unread
-            if need_not_agree or self._alike((a.file, name), x[name], a, y[name], b):
+        for name in first_names:
+            need_not_agree = name not in second_names or (first.file, name) in self.unread
+            if need_not_agree or self._alike(
+                (first.file, name), first_names[name], first, second_names[name], second
+            ):
                 continue
-            if not self._is_unread((a.file, name)):
-                return f"{word}{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+            if not self._is_unread((first.file, name)):
+                values = _shown(first_names[name], first), _shown(second_names[name], second)
+                return f"{word}{name} is {values[0]} and {values[1]}"
         return None
 
     def _is_unread(self, name: Global) -> bool:
@@ -115,28 +130,35 @@ class _States:
             self.unread.add(name)
         return name in self.unread
 
-    def _values(self, a: Event, b: Event) -> str | None:
-        p, q = a.value, b.value
-        if (p is None) != (q is None) or (p is not None and q is not None and not same(p, q)):
-            return f"{p!r:.80} and {q!r:.80}"
-        x, y = a.state.frames[a.frame].stack, b.state.frames[b.frame].stack
-        for position, (first, second) in enumerate(itertools.zip_longest(x, y, fillvalue=_NOTHING)):
+    def _values(self, first_event: Event, second_event: Event) -> str | None:
+        first_value, second_value = first_event.value, second_event.value
+        if (first_value is None) != (second_value is None) or (
+            first_value is not None and second_value is not None and not same(first_value, second_value)
+        ):
+            return f"{first_value!r:.80} and {second_value!r:.80}"
+        first_stack, second_stack = (
+            first_event.state.frames[first_event.frame].stack,
+            second_event.state.frames[second_event.frame].stack,
+        )
+        for position, (first, second) in enumerate(
+            itertools.zip_longest(first_stack, second_stack, fillvalue=_NOTHING)
+        ):
             if (
                 first is _NOTHING
                 or second is _NOTHING
-                or not self._alike((a.frame, position), first, a, second, b)
+                or not self._alike((first_event.frame, position), first, first_event, second, second_event)
             ):
-                return f"{_shown(first, a)} and {_shown(second, b)}"
+                return f"{_shown(first, first_event)} and {_shown(second, second_event)}"
         return None
 
-    def _alike(self, key: Any, first: Any, a: Event, second: Any, b: Event) -> bool:
+    def _alike(self, key: Any, first: Any, first_event: Event, second: Any, second_event: Event) -> bool:
         compared_before = self.alike.get(key)
         if compared_before is not None and compared_before[0] is first and compared_before[1] is second:
             return True
-        if not same(decode(first, a.state.objects), decode(second, b.state.objects)):
+        if not same(decode(first, first_event.state.objects), decode(second, second_event.state.objects)):
             return False
         self.alike[key] = (first, second)
-        for value, event, users in zip((first, second), (a, b), self.users, strict=True):
+        for value, event, users in zip((first, second), (first_event, second_event), self.users, strict=True):
             for number in reached(value, event.state.objects):
                 users.setdefault(number, set()).add(key)
         return True

@@ -126,23 +126,25 @@ class _Walk:
         self.back: dict[int, int] = {}
         self.todo: list[tuple[str, Any, Any]] = []
 
-    def compare(self, x: Row, y: Row) -> None:
+    def compare(self, reference_row: Row, candidate_row: Row) -> None:
         push = self.todo.append
-        if (x.value is None) != (y.value is None):
-            self.fail("value", x.value, y.value)
-        if x.value is not None and y.value is not None:
-            push(("value", loads(x.value), loads(y.value)))
-        numbers = [x.frame]
-        callers = [loads(row.caller) if row.caller else {} for row in (x, y)]
+        if (reference_row.value is None) != (candidate_row.value is None):
+            self.fail("value", reference_row.value, candidate_row.value)
+        if reference_row.value is not None and candidate_row.value is not None:
+            push(("value", loads(reference_row.value), loads(candidate_row.value)))
+        numbers = [reference_row.frame]
+        callers = [loads(row.caller) if row.caller else {} for row in (reference_row, candidate_row)]
         if callers[0] or callers[1]:
             calls = [{k: v for k, v in c.items() if k not in ("locals", "stack")} for c in callers]
             push(("caller", calls[0], calls[1]))
-            numbers.append(callers[0].get("frame", x.frame))
+            numbers.append(callers[0].get("frame", reference_row.frame))
         for number in numbers:
-            f, g = self.first.frames[number], self.second.frames[number]
-            self.names(f"locals of frame {number}", plain(f.locals), plain(g.locals))
-            push((f"stack of frame {number}", list(f.stack), list(g.stack)))
-        first, second = (plain(state.globals.get(x.file, {})) for state in (self.first, self.second))
+            first_frame, second_frame = self.first.frames[number], self.second.frames[number]
+            self.names(f"locals of frame {number}", plain(first_frame.locals), plain(second_frame.locals))
+            push((f"stack of frame {number}", list(first_frame.stack), list(second_frame.stack)))
+        first, second = (
+            plain(state.globals.get(reference_row.file, {})) for state in (self.first, self.second)
+        )
         self.names("globals", first, second)
         self.walk()
         # A changed object may belong to another frame only.
@@ -162,8 +164,8 @@ class _Walk:
         while self.todo:
             self.pair(*self.todo.pop())
 
-    def fail(self, where: str, a: object, b: object) -> None:
-        raise Different(self.at, where, a, b)
+    def fail(self, where: str, first: object, second: object) -> None:
+        raise Different(self.at, where, first, second)
 
     def names(self, where: str, a: dict[str, Any], b: dict[str, Any]) -> None:
         """Compare names of the program with their values. A name may be `ref`."""
@@ -194,15 +196,17 @@ class _Walk:
                 self.fail(where, f"the same object elsewhere, #{m}", f"another, #{n}")
             return
         self.forth[m], self.back[n] = n, m
-        a, b = self.first.objects.get(m, {}), self.second.objects.get(n, {})
-        if n not in self.reference_numbers and m in self.taken and b.get("kind") in self.seen_to_die:
-            self.fail(where, f"an old object, #{m}", f"a new one, #{n}: {b}")
+        first, second = self.first.objects.get(m, {}), self.second.objects.get(n, {})
+        if n not in self.reference_numbers and m in self.taken and second.get("kind") in self.seen_to_die:
+            self.fail(where, f"an old object, #{m}", f"a new one, #{n}: {second}")
         self.taken[m] = n
         if self.reference_numbers.setdefault(n, m) != m:
             self.fail(where, f"a new object, #{m}", f"an old one, #{n}")
         where_inside = f"{where} #{m}/#{n}"
-        self.names(f"{where_inside}.fields", a.get("fields", {}), b.get("fields", {}))
-        other_parts = [{key: part for key, part in content.items() if key != "fields"} for content in (a, b)]
+        self.names(f"{where_inside}.fields", first.get("fields", {}), second.get("fields", {}))
+        other_parts = [
+            {key: part for key, part in content.items() if key != "fields"} for content in (first, second)
+        ]
         self.todo.append((where_inside, other_parts[0], other_parts[1]))
 
 

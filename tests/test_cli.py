@@ -799,7 +799,7 @@ def test_a_job_in_shards(folder: Path) -> None:
         ("record mine.jsonl --shards 2", "need a folder: add --out"),
         ("record pytest:. --shards 2 --out x", "not for notebooks and pytest"),
         ("record mine.jsonl --on local --ray-address a:1 --out x", "needs --on ray"),
-        ("record mine.jsonl --out runs", "holds the shards of a job"),
+        ("record mine.jsonl --out runs", "contains the shards of a job"),
         ("runs status .", "no job was started here"),
     ):
         refused = run(arguments, folder)

@@ -307,7 +307,7 @@ def test_one_folder_one_way(tmp_path: Path, undisturbed: Path) -> None:
         with pytest.raises(InputError, match="made without --shards"):
             job(sums(3), tmp_path / "plain", replace=allowed)
     assert sorted(path.name for path in (tmp_path / "plain").iterdir()) == before
-    with pytest.raises(InputError, match="holds the shards of a job"):
+    with pytest.raises(InputError, match="contains the shards of a job"):
         Writer(undisturbed)
 
 

@@ -97,7 +97,7 @@ def test_small_differences_are_differences(one: dict[str, str], other: dict[str,
 def test_an_iterator_is_refused() -> None:
     """A trace is gone through more than once: an iterator would be empty the second time, and nothing differs."""
     rows = events({"frame": 0, "function": "f"})
-    with pytest.raises(TypeError, match="give a list"):
+    with pytest.raises(TypeError, match="pass a list"):
         tracers.first_difference(iter(rows), iter(rows))
 
 

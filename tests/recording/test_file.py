@@ -895,7 +895,7 @@ def test_foreign_files(copied: Path) -> None:
     with pytest.raises(RecordingError, match="lacks a column 'code' of type string"):
         Recordings(copied)
     shutil.copy(copied / "recordings-00000.parquet", path)
-    with pytest.raises(RecordingError, match="not of one shard"):
+    with pytest.raises(RecordingError, match="do not belong together"):
         Recordings(copied)
     shutil.copy(copied / "events-00000.parquet", copied / "events-00001.parquet")
     with pytest.raises(RecordingError, match=r"'p0' is in recordings-00000\.parquet too"):

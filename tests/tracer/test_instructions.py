@@ -376,7 +376,7 @@ def test_the_text_is_what_dis_says() -> None:
     seen = 0
     for code in library():
         about = CodeFacts(code)
-        starts = {i.offset: start for start, i in about.whole.items()}
+        starts = {i.offset: start for start, i in about.folded.items()}
         for known in dis.get_instructions(code):
             if known.opname in ("EXTENDED_ARG", "RESUME") or starts[known.offset] <= about.first_resume:
                 continue

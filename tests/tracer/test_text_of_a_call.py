@@ -61,7 +61,7 @@ def test_a_file_that_was_changed_after_it_was_imported(
     recording = deskcheck.trace(f, 2)
     assert recording.run_result.result == "5"
     assert recording.program.code == (after if shown else "")
-    assert ("is not what ran" in caplog.text) is (not shown and bool(after))
+    assert ("does not match the code that ran" in caplog.text) is (not shown and bool(after))
 
 
 def test_two_texts_with_one_file_name(caplog: pytest.LogCaptureFixture) -> None:
@@ -83,7 +83,7 @@ def test_two_texts_with_one_file_name(caplog: pytest.LogCaptureFixture) -> None:
     assert called[0] == "f"
     assert "__init__" in called[1]
     assert recording.program.code == ""
-    assert "<string>: its text is left out" in caplog.text
+    assert "<string>: the recording lacks its text" in caplog.text
 
 
 def test_nothing_of_deskcheck_is_recorded() -> None:

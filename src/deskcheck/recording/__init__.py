@@ -1,7 +1,7 @@
-"""What happened, as data: programs, values, events, traces, recordings, and the files they live in.
+"""The data of runs: programs, values, events, traces, recordings, and their files.
 
-Imports nothing else of deskcheck; `schema`, `spool`, `writer` and `reader` need pyarrow, the rest only the
-standard library, because the tracer brings this package into the process that it watches.
+The package imports nothing else of deskcheck. The tracer loads it into the process that it watches, so only
+`schema`, `spool`, `writer` and `reader` need pyarrow; the rest needs only the standard library.
 """
 
 from deskcheck.errors import (

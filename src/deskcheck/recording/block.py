@@ -1,17 +1,17 @@
 """A block: events as a tracer hands them over, many at a time in compact binary form, or one as JSON.
 
-A block is whole in itself: it can be read without those before it. The reference tracer gives every
-event as a block of its own, a JSON array of the fields of `Row`. The native tracer's blocks begin with
-`MAGIC`; then events follow. Numbers are LEB128 (7 bits a byte, lowest first), texts are UTF-8 (lone
-surrogates passed) after their length in bytes.
+A block can be read without those before it. The reference tracer gives every event as a separate block,
+a JSON array of the fields of `Row`. The native tracer's blocks begin with `MAGIC`; then events follow.
+Numbers are LEB128 (7 bits a byte, lowest first). A text is its length in bytes, then UTF-8 (with lone
+surrogates).
 
-    byte            kind, by its place in `KINDS`; + `CONTEXT`, + `COLUMNS`, + `GAP`
-    if CONTEXT      thread, index, frame, code: where this event's frame is another than the last one's
-                    (the first of a block always; without it, thread, frame and code are as before and
-                    index is one more). `code` is a number in this block; at its first use, function
+    byte            kind: its index in `KINDS`; + `CONTEXT`, + `COLUMNS`, + `GAP`
+    if CONTEXT      thread, index, frame, code: where the frame differs from the previous event's, and
+                    at the first event of a block. Without CONTEXT, thread, frame and code stay the same
+                    and index is one more. `code` is a number in this block; at its first use, function
                     and file follow as texts.
     line, offset+1
-    if COLUMNS      a byte: which of the first eight `TEXTS` follow, bit n for the n-th; then those
+    if COLUMNS      a byte that says which of the first eight `TEXTS` follow, bit n for the n-th; then these
     if GAP          the ninth, ``left_out``
 """
 
@@ -31,8 +31,10 @@ TEXTS = ("locals", "stack", "globals", "objects", "caller", "value", "output", "
 
 
 def mirrored(memory: bytes, handed_over: int) -> bytes | None:
-    """The block that a tracer was filling, from the memory that it shared, given how many blocks it had
-    handed over; None if there is nothing more."""
+    """The unfinished block of a tracer, read from the memory that it shares; None if it is empty.
+
+    handed_over: the number of blocks that the tracer has handed over already.
+    """
     number, size = (int.from_bytes(memory[at : at + 8], sys.byteorder) for at in (0, 8))
     if number != handed_over or not len(MAGIC) < size <= len(memory) - 16:
         return None
@@ -40,7 +42,7 @@ def mirrored(memory: bytes, handed_over: int) -> bytes | None:
 
 
 def save(block: bytes, stream: IO[bytes]) -> None:
-    """Keep a block of events in a file; `saved` gives them again, from the start."""
+    """Append a block of events to a file. `saved` reads all blocks back, from the start."""
     stream.write(len(block).to_bytes(4, "big") + block)
 
 
@@ -51,7 +53,7 @@ def saved(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def rows(block: bytes) -> Iterator[Row]:
-    """The events of a block. Raises ValueError, after those before the place, where it is none."""
+    """The events of a block. Raises ValueError at the first byte that is damaged."""
     if not block.startswith(MAGIC):
         yield Row(*json.loads(block))
         return

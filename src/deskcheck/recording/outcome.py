@@ -4,10 +4,10 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """How a run ended, decided by whoever watched the process, never guessed from text.
+    """How a run ended, decided by the process that watched it, never guessed from text.
 
-    Three endings stay apart: what the program did (the first five), what the limits stopped, and
-    `HARNESS_ERROR`, our own failure, which says nothing about the program.
+    There are three groups: endings by the program itself (the first five), endings by a limit or a signal,
+    and `HARNESS_ERROR`, a failure of deskcheck, which says nothing about the program.
     """
 
     RETURNED = "returned"
@@ -15,9 +15,9 @@ class Outcome(StrEnum):
     RAISED = "raised"
     """An exception left the program."""
     WRONG = "wrong"
-    """The program ended by itself, and a check out of its reach found its answers wrong."""
+    """The program ended by itself, and a check that it cannot influence found its answers wrong."""
     NOT_COMPARED = "not_compared"
-    """The program ended by itself, and what it gave could not be handed to a check out of its reach."""
+    """The program ended by itself, but its answers could not be passed to such a check."""
     EXITED = "exited"
     """The program ended its own process: `sys.exit`, `os._exit`, or an uncaught `SystemExit`."""
     TIMED_OUT = "timed_out"
@@ -27,13 +27,13 @@ class Outcome(StrEnum):
     OUTPUT_LIMIT = "output_limit"
     """It wrote more than the limit on output allows."""
     KILLED = "killed"
-    """A signal ended it that neither it nor a limit is known to have caused: a crash, a kill."""
+    """A signal ended it, such as a crash or a kill, and no limit is known to have caused it."""
     HARNESS_ERROR = "harness_error"
-    """Our machinery failed. Never a finding about the program."""
+    """Deskcheck failed. This says nothing about the program."""
 
 
 def signal_name(number: int) -> str:
-    """Of the signal that ended a process."""
+    """Name of the signal that ended a process."""
     import signal  # not in the process that a program runs in
 
     if number == signal.SIGSYS:

@@ -1,4 +1,4 @@
-"""Sequences that are read from a file as their items are asked for, a page at a time."""
+"""Sequences that are read from a file lazily, a page at a time."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,19 @@ T = TypeVar("T")
 
 
 class Pages(Sequence[T]):
-    """Items of which the page that was read last is kept. count: how many there are. of, items: what they
-    belong to and what they are called, for messages."""
+    """A sequence that keeps only the page that was read last in memory.
 
-    def __init__(self, count: int, of: str, items: str) -> None:
+    count: the number of items. owner, items: what the items belong to and what they are called, for messages.
+    """
+
+    def __init__(self, count: int, owner: str, items: str) -> None:
         self._count = count
-        self._called = of, items
+        self._called = owner, items
         self._page: tuple[int, Sequence[T]] = 0, ()
 
     @abstractmethod
     def _read(self, index: int) -> tuple[int, Sequence[T]]:
-        """The page that holds the item at an index, with the index of its first item."""
+        """The page with the item at an index, and the index of the page's first item."""
 
     def __len__(self) -> int:
         return self._count
@@ -35,15 +37,15 @@ class Pages(Sequence[T]):
         first, page = self._page
         if not 0 <= index - first < len(page):
             if not 0 <= index < self._count:
-                of, items = self._called
-                raise IndexError(f"{of} has {self._count} {items}; there is none at {index}")
+                owner, items = self._called
+                raise IndexError(f"{owner} has {self._count} {items}; there is none at {index}")
             first, page = self._page = self._read(index)
         return page[index - first]
 
     def __iter__(self) -> Iterator[T]:
         index = 0
         while index < self._count:
-            self._page = 0, ()  # two pages are not held at once
+            self._page = 0, ()  # free one page before reading the next
             first, page = self._page = self._read(index)
             yield from page[index - first :]
             index = first + len(page)

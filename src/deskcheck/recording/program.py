@@ -1,4 +1,4 @@
-"""What was run, as data: a program, where it came from, and the environment it ran in."""
+"""A program, its source, and the environment it ran in, as data."""
 
 import platform
 import re
@@ -10,19 +10,19 @@ from typing import Any
 from deskcheck._version import __version__
 
 FILES_BESIDE = 1000
-"""Entries of a folder that a program may find beside it; where there are more, it finds none of them."""
+"""A program may read its folder if that has no more entries than this."""
 
 
 class Mode(StrEnum):
     """How a program is run."""
 
     CALL = "call"
-    """The code is executed as a module, then ``entry(arguments)`` is called; only the call is recorded."""
+    """Execute the code as a module, then call ``entry(arguments)``. Only the call is recorded."""
     MODULE = "module"
-    """The code is executed as a module, and that is recorded."""
+    """Execute the code as a module, and record that."""
     SESSION = "session"
-    """Statement by statement, as typed at the interactive prompt: values of expressions are
-    shown, an exception is shown and the next statement runs. This is how doctests run."""
+    """Execute the code statement by statement, like the interactive prompt. It prints the values of
+    expressions; after an exception it goes to the next statement. Doctests run this way."""
 
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -31,8 +31,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def code_lines(code: str) -> list[str]:
     """The lines of a program's text as the interpreter counts them, without their ends.
 
-    They end at a line feed, a carriage return or both (Language Reference, "Physical lines"), and at
-    nothing else: `str.splitlines` ends a line at a form feed and seven other characters, too.
+    They end only at a line feed, a carriage return or both (Language Reference, "Physical lines").
+    `str.splitlines` also ends a line at a form feed and at seven other characters.
     """
     lines = _LINE_END.split(code)
     return lines if lines[-1] else lines[:-1]
@@ -40,27 +40,25 @@ def code_lines(code: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A program and where it came from.
-
-    `code` is the source text; `filename` names it in events and tracebacks. In `Mode.CALL`, `entry`
-    is a function (or a dotted path to a method) that the code defines and `arguments` the Python
-    text of an argument list with its parentheses, as ``(3, seed=1)``.
-
-    `module` is an importable module whose namespace the code starts from and whose own functions
-    are recorded with it; `path` is a folder put last on the import path. Without a `module`, what else
-    lies in that folder can be read by its relative path, up to `FILES_BESIDE` entries. `expected` is what
-    the source of the program says will happen, as text in the source's own form.
-    """
+    """A program and where it came from."""
 
     id: str
     code: str
+    """Source text."""
     mode: Mode = Mode.MODULE
     filename: str = "program.py"
+    """Name of the code in events and tracebacks."""
     entry: str | None = None
+    """Function that `Mode.CALL` calls, or dotted path to a method."""
     arguments: str | None = None
+    """Python text of the argument list of that call, with parentheses, such as ``(3, seed=1)``."""
     module: str | None = None
+    """Importable module. The code starts in its namespace, and its functions are recorded too."""
     path: str | None = None
+    """Folder that is put last on the import path. Without a `module`, the program can also read the files in
+    it by their relative paths, if it has no more than `FILES_BESIDE` entries."""
     expected: str | None = None
+    """Outcome that the source of the program promises, as text in the source's format."""
     source: str = ""
     licence: str | None = None
     train_ok: bool = False
@@ -72,14 +70,14 @@ class Program:
             raise ValueError(f"program {self.id!r}: mode 'call' needs an entry and arguments")
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as JSON-able values; `Program.from_dict` reads them back."""
+        """The fields as values for JSON. `Program.from_dict` reads them back."""
         return {**asdict(self), "mode": self.mode.value}
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "Program":
-        """Inverse of `to_dict`; unknown keys are ignored, so that newer files stay readable."""
-        known = cls.__dataclass_fields__  # what `fields` makes a list of, each time
-        values = {key: value for key, value in row.items() if key in known}
+        """Inverse of `to_dict`. Unknown keys are ignored, so that files of later versions can be read."""
+        own_fields = cls.__dataclass_fields__  # `fields` would make a list each time
+        values = {key: value for key, value in row.items() if key in own_fields}
         return cls(**{**values, "mode": Mode(values["mode"])})
 
 
@@ -88,55 +86,55 @@ _IN_FILES = {"granularity": "level"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """Where a program ran: what a reader needs to run it again."""
+    """The environment that a program ran in: all that is needed to run it again."""
 
     python: str
-    """Version of the interpreter, as ``3.12.1``."""
+    """Version of the interpreter, such as ``3.12.1``."""
     implementation: str
     platform: str
     hash_seed: int | None
-    """PYTHONHASHSEED; None: whatever the process had."""
+    """PYTHONHASHSEED; None if it was not set for the run."""
     deskcheck: str
-    """Version of deskcheck that recorded."""
+    """Version of deskcheck that made the recording."""
     tracer: str
-    """Which tracer: ``native``, or ``reference`` where its C core is missing."""
+    """``native``, or ``reference`` if the C core is not built."""
     packages: dict[str, str] = field(default_factory=dict)
     """Distributions that the program imported, with versions."""
     granularity: str = "line"
-    """How closely the tracer looked: ``line``, or ``instruction``."""
+    """Granularity of the trace: ``line`` or ``instruction``."""
     limits: dict[str, Any] = field(default_factory=dict)
-    """What the user asked to be left out, in the words of `TraceLimits`: `only`, `call_depth`, ..."""
+    """Limits of the user that leave events out, by the field of `TraceLimits`: `only`, `call_depth`, ..."""
     run_limits: dict[str, Any] = field(default_factory=dict)
-    """What bounded the run, in the words of `Limits`: `cpu_s`, `memory_bytes`, ..."""
+    """Limits of the run, by the field of `Limits`: `cpu_s`, `memory_bytes`, ..."""
     trace_limits: dict[str, Any] = field(default_factory=dict)
-    """What bounded the trace, in the words of `TraceLimits`: `events`, `items`, ..."""
+    """Limits of the trace, by the field of `TraceLimits`: `events`, `items`, ..."""
     sandbox: str | None = None
-    """How closely the program was confined: ``strict``, ``standard``, ``trusted``."""
+    """Strictness of the sandbox: ``strict``, ``standard``, ``trusted``."""
     accounts: dict[str, str] = field(default_factory=dict)
-    """What counted the `memory`, `pids` and `cpu` of the run: a control group, or what stood for it."""
+    """Mechanism that counted `memory`, `pids` and `cpu` of the run: a control group, or its substitute."""
     name: str | None = None
-    """Of the environment that was built for it (`deskcheck env`); None: what deskcheck runs in."""
+    """Name of the environment that was built for the program (`deskcheck env`); None for the environment of
+    deskcheck itself."""
     installed: dict[str, str] = field(default_factory=dict)
     """Every distribution in that environment, with its version."""
     pins_sha256: str | None = None
-    """Over what the environment was asked to be: pins, Python version, platform."""
+    """Digest of the request for the environment: pins, Python version, platform."""
     installed_sha256: str | None = None
-    """Over the files of what is installed in it."""
+    """Digest of the files that are installed in it."""
 
     fixed: dict[str, Any] = field(default_factory=dict)
-    """What the program found in place of clocks, random numbers and the like, in the words of
-    `Determinism`."""
+    """Fixed values of clocks, random numbers and the like, by the field of `Determinism`."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As it stands in files, where the granularity is called ``level`` (docs/reference/format.md)."""
+        """The fields under their names in files, where granularity is ``level`` (format.md)."""
         row = asdict(self)
         return {_IN_FILES.get(name, name): value for name, value in row.items()}
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> "Environment":
-        """What `to_dict` gave; keys of later versions are passed over."""
-        known = {_IN_FILES.get(field_of.name, field_of.name): field_of.name for field_of in fields(cls)}
-        return cls(**{known[name]: value for name, value in row.items() if name in known})
+        """Inverse of `to_dict`. Keys of later versions are ignored."""
+        names = {_IN_FILES.get(field_of.name, field_of.name): field_of.name for field_of in fields(cls)}
+        return cls(**{names[name]: value for name, value in row.items() if name in names})
 
     @classmethod
     def here(

@@ -3,7 +3,7 @@
 The tracer never runs the program's own ``__str__``. The interpreter does, when it reports the exception on
 standard error after the run; `printed_message` reads it there.
 
-Not covered: reports of a `sys.excepthook` of the program's own, and exceptions that a test caught.
+It cannot read the reports of a `sys.excepthook` that the program sets, nor exceptions that a test caught.
 """
 
 import re
@@ -17,30 +17,30 @@ _STR_FAILED = "<exception str() failed>"
 
 
 def message_of(text: str) -> str:
-    """The part of a message that is compared: its first line, without addresses, white space as one space."""
+    """The comparable part of a message: its first line, with addresses masked and white space normalized."""
     line = text.strip().partition("\n")[0]
     return " ".join(_ADDRESS.sub("0x0", line).split())[:MESSAGE_CHARS]
 
 
 def raised_message(run_result: RunResult) -> str | None:
-    """The message of the exception that left a run, as `message_of`; None where it is not known.
+    """The message of the exception that left a run, as `message_of` returns it; None if it is not known.
 
-    It is not known where the exception has a text of its own making and no report shows it, or where the
-    report shows another text than ``str`` gives, as for a SyntaxError.
+    It is not known if the exception makes its text itself and no report shows it, or if the report differs
+    from the result of ``str``, as for a SyntaxError.
     """
-    known = _known_message(run_result)
+    message_read = _known_message(run_result)
     printed = printed_message(run_result)
-    return printed if known is None else known if printed in (known, None) else None
+    return printed if message_read is None else message_read if printed in (message_read, None) else None
 
 
 def _known_message(run_result: RunResult) -> str | None:
-    """The message that the tracer could read without running code of the program."""
+    """The message, if the tracer could read it without running code of the program."""
     head, colon, message = run_result.detail.partition(": ")
     return message_of(message) if colon and head == run_result.exception else None
 
 
 def printed_message(run_result: RunResult) -> str | None:
-    """The message in the interpreter's report at the end of standard error; None where there is no report."""
+    """The message in the interpreter's report at the end of standard error; None without such a report."""
     name = run_result.exception
     if name is None:
         return None

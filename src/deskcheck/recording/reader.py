@@ -1,8 +1,8 @@
 """The one reader of recordings on disk: a folder of Parquet shards, read lazily.
 
-docs/reference/format.md describes the columns. The encoded values in the JSON columns are not looked at here:
-`deskcheck.recording.trace` and `deskcheck.recording.value` read those. Files are read without Arrow's
-pools of threads (hence pre_buffer=False): the process may fork, and threads do not survive that.
+docs/reference/format.md describes the columns. `deskcheck.recording.trace` and `deskcheck.recording.value`
+read the encoded values in the JSON columns. Files are read without Arrow's thread pools (hence
+pre_buffer=False): the process may fork, and threads do not survive that.
 """
 
 import itertools
@@ -50,7 +50,7 @@ from deskcheck.recording.trace import Row, Trace
 _log = logging.getLogger(__name__)
 
 _PAGE_ROWS = 1024
-"""How many rows a reader turns into Python objects at a time."""
+"""The number of rows that a reader turns into Python objects at a time."""
 _CACHED_GROUPS = 3
 
 
@@ -66,21 +66,21 @@ def unreadable(path: Path, error: Exception) -> RecordingError:
     return RecordingError.at(path, f"damaged: {error}. {_RESTORE}")
 
 
-def _bad_recording(path: Path, id_: str, why: str) -> RecordingError:
-    return RecordingError.at(path, f"the recording {id_!r} is damaged: {why:.300}. The others are whole.")
+def _bad_recording(path: Path, id_: str, reason: str) -> RecordingError:
+    return RecordingError.at(path, f"the recording {id_!r} is damaged: {reason:.300}. The others are intact.")
 
 
 class Recordings:
     """The recordings of a folder: iterate over them, or ask for one by its id.
 
-    Rows and events are read when they are needed. Threads may share it. `waiting` names the recordings that
-    a writer has finished but not yet put into a shard: they are not seen.
+    Rows and events are read when they are needed. Threads may share the object. It does not include
+    recordings that a writer has finished but not yet put into a shard: `waiting` lists these.
 
-    allow_truncated: leave out shards that are cut off or have lost a file, and list them in `damaged`.
-    shards: names of the only shards to open.
+    allow_truncated: skip shards that are cut off or have lost a file, and list them in `damaged`.
+    shards: open only shards with these names.
 
     Raises:
-        RecordingError: the folder holds no recordings, or a shard is damaged, foreign, or of a newer format.
+        RecordingError: the folder has no recordings, or a shard is damaged, foreign, or of a newer format.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Recordings:
         self.folder = Path(folder)
         self.damaged: tuple[RecordingError, ...] = ()
         self.unreadable: tuple[str, ...] = ()
-        """What is wrong with recordings that were left out until now: their row cannot be read."""
+        """Messages about the recordings that were skipped so far because their row cannot be read."""
         self._cache = Cache()
         self._shards: list[ShardReader] = []
         self._places: dict[str, tuple[ShardReader, int]] | None = None
@@ -112,7 +112,7 @@ class Recordings:
                 return
             except _TruncatedShard:
                 before, names = names, steady_names(self.folder)
-                if names == before:  # else it has become part of a larger one
+                if names == before:  # else the shard has become part of a larger one
                     raise
 
     def _open(
@@ -123,12 +123,12 @@ class Recordings:
         shards: AbstractSet[str] | None,
     ) -> None:
         self._shards, self.damaged = [], ()
-        # The events file is named first: the shard is being made, or was when its maker was killed. A job
-        # makes several at once and knows from its manifest which there should be; of a writer's it is the
-        # last.
-        wanted = names["recordings"] | {name for name in names["events"] if len(name) < HASH_CHARS}
-        in_order = sorted(wanted, key=lambda name: (len(name), name))
-        if has_spool and wanted - names["recordings"] == {*in_order[-1:]}:
+        # The events file gets its name first. If it has no partner, the shard is being made, or its maker was
+        # killed. A job makes several shards at once and knows them from its manifest; for a writer only the
+        # last shard can be unfinished.
+        expected = names["recordings"] | {name for name in names["events"] if len(name) < HASH_CHARS}
+        in_order = sorted(expected, key=lambda name: (len(name), name))
+        if has_spool and expected - names["recordings"] == {*in_order[-1:]}:
             del in_order[-1:]
         if shards is not None:
             in_order = [name for name in in_order if name in shards]
@@ -148,8 +148,10 @@ class Recordings:
         return sum(len(shard) for shard in self._shards)
 
     def __iter__(self) -> Iterator[Recording]:
-        """All recordings, by shard and row: the same order every time. One whose row cannot be read is
-        left out, with a warning."""
+        """All recordings, by shard and row, always in the same order.
+
+        A recording whose row cannot be read is skipped with a warning.
+        """
         for shard in self._shards:
             for row in range(len(shard)):
                 try:
@@ -165,18 +167,21 @@ class Recordings:
 
     @property
     def paths(self) -> list[dict[str, Path]]:
-        """The files of each shard, by table: for who reads them whole."""
+        """The files of each shard, by table."""
         return [{"recordings": shard.recordings.path, "events": shard.events.path} for shard in self._shards]
 
     def columns(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """Of every recording, in order: its shard's name, its row there, and these columns, which are read
-        without the others."""
+        """For every recording, in order: the name of its shard, its row there, and the values of these
+        columns.
+
+        Other columns are not read.
+        """
         for shard in self._shards:
             for row, values in enumerate(shard.columns(names)):
                 yield shard.name, row, *values
 
     def at(self, shard: str, row: int) -> Recording:
-        """The recording in a row of a shard. Raises InputError where there is none."""
+        """The recording in a row of a shard. Raises InputError if it does not exist."""
         for reader in self._shards:
             if reader.name == shard and row < len(reader):
                 return reader.recording(row)
@@ -185,7 +190,7 @@ class Recordings:
         )
 
     def __getitem__(self, id_: str) -> Recording:
-        """The recording of that id. Raises InputError if there is none."""
+        """The recording with this id. Raises InputError if it does not exist."""
         places = self._index()
         if id_ not in places:
             close = get_close_matches(id_, places, n=3)
@@ -196,9 +201,9 @@ class Recordings:
         return shard.recording(row)
 
     def named(self, text: str) -> Recording:
-        """The recording of that id, or else the only one whose id has this text in it.
+        """The recording with this id, or else the only one whose id contains this text.
 
-        Raises InputError where there is none, or several.
+        Raises InputError if no recording matches, or several.
         """
         matches = [text] if text in self else [id_ for id_ in self._index() if text and text in id_]
         if len(matches) > 1:
@@ -214,12 +219,12 @@ class Recordings:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The id of every recording, in the order of iteration."""
+        """The ids of all recordings, in the order of iteration."""
         return tuple(self._index())
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """Ids of recordings that are finished but in no shard: opening and closing a `Writer` makes one."""
+        """Ids of finished recordings outside of any shard. Open and close a `Writer` to put them into one."""
         finished = [read_finished(path) for path in sorted((self.folder / SPOOL_NAME).glob("*.json"))]
         return tuple(
             recording.id
@@ -246,7 +251,7 @@ class Recordings:
                             shard.recordings.path,
                             f"{id_!r} is in "
                             f"{places[id_][0].recordings.path.name} too. Shards of different runs were put "
-                            "together: keep them in folders of their own.",
+                            "together: keep them in different folders.",
                         )
                     places[id_] = shard, row
             self._places = places
@@ -261,7 +266,7 @@ class _TruncatedShard(RecordingError):
 
 
 def shard_names(folder: Path) -> dict[str, set[str]]:
-    """Numbers, as they are written in names of files, and hashes of the shards of which a table is there."""
+    """Table -> the numbers (as in file names) and hashes of its files in a folder."""
     names: dict[str, set[str]] = {"recordings": set(), "events": set()}
     with disk_errors(folder, "list the shards"):
         for name in os.listdir(folder):
@@ -271,8 +276,10 @@ def shard_names(folder: Path) -> dict[str, set[str]]:
 
 
 def steady_names(folder: Path) -> dict[str, set[str]]:
-    """`shard_names`, also while shards are put together: what is renamed while a folder is listed may be
-    missed under both names."""
+    """`shard_names`, reliable also while shards are joined.
+
+    A file that is renamed while the folder is listed may be missed under both names.
+    """
     marker = folder / COMPACTING_NAME
     busy = marker.exists()
     names = shard_names(folder)
@@ -284,7 +291,7 @@ def steady_names(folder: Path) -> dict[str, set[str]]:
 
 
 class Cache:
-    """The row groups that were read last, those of a whole folder together."""
+    """The latest row groups that were read from the files of a folder."""
 
     def __init__(self) -> None:
         self._tables: OrderedDict[tuple[Path, int], Any] = OrderedDict()
@@ -320,7 +327,7 @@ class ParquetFile:
                 raise RecordingError.at(
                     path,
                     f"lacks a column {field.name!r} of type {field.type}: it was changed, or is "
-                    "something else. Move it and its partner of the same number away.",
+                    "another kind of file. Move it and its partner of the same number away.",
                 )
         sizes = [self._metadata.row_group(group).num_rows for group in range(self._metadata.num_row_groups)]
         self.starts = [0, *itertools.accumulate(sizes)]
@@ -360,7 +367,7 @@ class ParquetFile:
             self._blame(error)
 
     def _blame(self, error: Exception) -> NoReturn:
-        """Say what kind of broken this is: cut off, something else altogether, unreadable."""
+        """Raise the error that fits the damage: cut off, not a Parquet file, or unreadable."""
         with disk_errors(self.path, "read this file"), open_file(self.path) as file:
             start = file.read(4)
             size = file.seek(0, os.SEEK_END)
@@ -383,7 +390,7 @@ class ParquetFile:
         return int(self.starts[-1])
 
     def group(self, row: int) -> tuple[int, int, Any]:
-        """The row group that holds a row: its first row, the first after it, its table."""
+        """The row group of a row: its first row, the first row after it, and its table."""
         number = bisect_right(self.starts, row) - 1
 
         def read() -> Any:
@@ -403,24 +410,24 @@ class ParquetFile:
 
     @property
     def of(self) -> dict[str, tuple[int, int]]:
-        """Shards that this one is made of: at which recording and event each begins."""
+        """Shard that this one was joined from -> its first recording and first event here."""
         text = (self._metadata.metadata or {}).get(OF_KEY.encode(), b"{}")
         parts: dict[str, list[int]] = read_json(text, str(self.path))
         return {name: (first, event) for name, (first, event) in parts.items()}
 
     def columns(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """The values of whole columns, row by row, without the others."""
+        """The values of these columns, row by row. Other columns are not read."""
         with self._opened() as file:
             table = file.read(columns=list(names), use_threads=False)
         return zip(*(table.column(name).to_pylist() for name in names), strict=True)
 
     def column(self, name: str) -> list[Any]:
-        """A whole column, without the others."""
+        """All values of a column. Other columns are not read."""
         return [value for (value,) in self.columns([name])]
 
 
 class ShardReader:
-    """The two files of one number or hash."""
+    """A shard: the two files with the same number or hash."""
 
     def __init__(self, folder: Path, name: int | str, cache: Cache) -> None:
         self.name = f"{name:05d}" if isinstance(name, int) else name
@@ -431,8 +438,8 @@ class ShardReader:
         if expected != len(self.events):
             raise RecordingError.at(
                 self.events.path,
-                f"holds {len(self.events)} events, but {self.recordings.path.name} "
-                f"speaks of {expected}: the two are not of one shard. {_RESTORE}",
+                f"has {len(self.events)} events, but {self.recordings.path.name} "
+                f"needs {expected}: the two files do not belong together. {_RESTORE}",
             )
 
         self.of = self.recordings.of
@@ -455,7 +462,7 @@ class ShardReader:
             return itertools.islice(shard.columns(names), first, first + len(self))
 
     def _elsewhere(self) -> "tuple[ShardReader, int, int] | None":
-        """The shard that this one has become part of: with which recording and event of it it begins."""
+        """The shard that contains this one now, and this one's first recording and first event in it."""
         before: set[str] | None = None
         while (names := steady_names(self._folder)["recordings"]) != before:
             before = names
@@ -503,7 +510,7 @@ class ShardReader:
             raise _bad_recording(self.recordings.path, id_, str(error)) from error
 
     def _check_place(self, row: Mapping[str, Any]) -> None:
-        """Raises ValueError where a recording's events are none of this shard's."""
+        """Raises ValueError if the events of a recording are outside of this shard."""
         first, count, threads = row["first_row"], row["n_events"], row["threads"]
         if not 0 <= first <= first + count <= len(self.events) or count < 0:
             raise ValueError(f"its events are {first} to {first + count} of {len(self.events)}")
@@ -512,7 +519,7 @@ class ShardReader:
 
 
 def _from_json(name: str, text: str) -> dict[str, Any]:
-    """A JSON column of a recording. Raises ValueError where it is none, or no object."""
+    """A decoded JSON column of a recording. Raises ValueError if it is not a JSON object."""
     decoded = read_json(text, name)
     texts = name in ("sources", "packages")
     if type(decoded) is not dict or (texts and not all(type(item) is str for item in decoded.values())):
@@ -521,7 +528,7 @@ def _from_json(name: str, text: str) -> dict[str, Any]:
 
 
 def _fields_of(type_: Any, row: dict[str, Any]) -> dict[str, Any]:
-    """What of a row a dataclass knows; a later version of it may have written more."""
+    """The columns of a row that are fields of a dataclass. Later versions may have written more."""
     return {field.name: row[field.name] for field in fields(type_) if field.name in row}
 
 
@@ -541,10 +548,10 @@ class _Rows(Pages[Row]):
         self._id = id_
         self._start = start
         self.of_one_thread = False
-        """Whether the index of an event is its place here."""
+        """Whether the index of an event is its position in this sequence."""
 
     def _read(self, index: int) -> tuple[int, list[Row]]:
-        """The page that holds an event, clipped to the recording and to one row group."""
+        """The page of an event, clipped to the recording and to one row group."""
         group_start, group_stop, table = self._file.group(self._start + index)
         start = max(group_start, self._start + index - index % _PAGE_ROWS)
         stop = min(
@@ -560,20 +567,20 @@ class _Rows(Pages[Row]):
         try:
             check_rows(rows)
             if self.of_one_thread:
-                for place, row in enumerate(rows, start - self._start):
-                    _check_place(row, place)
+                for position, row in enumerate(rows, start - self._start):
+                    _check_place(row, position)
         except ValueError as error:
             raise _bad_recording(
                 self._file.path, self._id, f"among its events {index} and on: {error}"
             ) from error
         return start - self._start, rows
 
-    def bad(self, why: str) -> RecordingError:
-        """The error to raise for events that cannot be what was recorded."""
-        return _bad_recording(self._file.path, self._id, why)
+    def bad(self, reason: str) -> RecordingError:
+        """The error to raise for damaged events."""
+        return _bad_recording(self._file.path, self._id, reason)
 
     def of_thread(self, thread: int) -> "array[int]":
-        """Where the events of a thread are, eight bytes each."""
+        """Positions of a thread's events, eight bytes each."""
         places = array("q")
         row, stop = self._start, self._start + self._count
         while row < stop:
@@ -585,24 +592,24 @@ class _Rows(Pages[Row]):
         return places
 
 
-def _check_place(row: Row, place: int) -> None:
-    """Raise ValueError where the index of an event is not its place among those of its thread."""
-    if row.index != place:
-        raise ValueError(f"event {place} of thread {row.thread} has the index {row.index}")
+def _check_place(row: Row, position: int) -> None:
+    """Raises ValueError if the index of an event is not its position in its thread."""
+    if row.index != position:
+        raise ValueError(f"event {position} of thread {row.thread} has the index {row.index}")
 
 
 class _ThreadRows(Sequence[Row]):
-    """The events of one thread among those of several."""
+    """The events of one thread of a recording with several threads."""
 
     def __init__(self, rows: _Rows, thread: int) -> None:
         self._rows = rows
         self._thread = thread
-        self._found: array[int] | None = None
+        self._positions: array[int] | None = None
 
     def _where(self) -> "array[int]":
-        if self._found is None:
-            self._found = self._rows.of_thread(self._thread)
-        return self._found
+        if self._positions is None:
+            self._positions = self._rows.of_thread(self._thread)
+        return self._positions
 
     def __len__(self) -> int:
         return len(self._where())
@@ -623,8 +630,10 @@ class _ThreadRows(Sequence[Row]):
 
 
 def read_groups(path: Path, schema: Any = None) -> Iterator[Any]:
-    """The row groups of a Parquet file as tables, for who copies them; with `schema`, of recordings or
-    events, also where an earlier version lacked a column."""
+    """The row groups of a Parquet file as tables.
+
+    schema: the schema of recordings or events. Columns that an earlier version lacked are added.
+    """
     try:
         with (
             opened_name(path) as name,

@@ -15,7 +15,7 @@ from deskcheck.recording.value import Value, decode, loads, render
 
 _NUMBER = re.compile(r"#\d+")
 SAID_CHARS = 80
-"""Of a result, or of what ended a run, in the `repr` of a recording."""
+"""Longest text of a result or an ending in the `repr` of a recording."""
 REFUSED = "the sandbox refused it something"
 UNTRACED = "without the tracer: "
 """The beginning of a difference that only the run without the tracer shows."""
@@ -28,29 +28,26 @@ CUT_WORDS = {
     "bytes": "it was too large",
     "ended": "the process was gone",
 }
-"""What `RunResult.cut` means."""
+"""Value of `RunResult.cut` -> its meaning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """How one run ended, as decided by whoever watched the process.
-
-    result: the rendering of what the call returned (exactly its `repr` if `result_builtin`; else its
-    identity numbers count from 1: `Recording.result` has those of the trace), None for a run that has
-    no result; it is the program's own word, as is that it returned (docs/explanation/how-it-works.md).
-    detail: the exception with its message, or which limit was reached.
-    exit_status: the status of the process, negative for a signal; None in this process.
-    stdout and stderr are cut at the output limit.
-    """
+    """How one run ended, decided by the process that watched it. Output is cut at the output limit."""
 
     outcome: Outcome
     detail: str = ""
+    """The exception with its message, or the limit that was reached."""
     exception: str | None = None
     result: str | None = None
+    """Rendering of the value that the call returned; None for a run without a result. It is the `repr` if
+    `result_builtin`. Else its identity numbers count from 1; those of `Recording.result` are the trace's.
+    Both the value and the return are the program's claim (docs/explanation/how-it-works.md)."""
     result_builtin: bool = False
     stdout: str = ""
     stderr: str = ""
     exit_status: int | None = None
+    """Status of the process, negative for a signal; None for a run in this process."""
     cpu_s: float | None = None
     wall_s: float | None = None
     cut: str | None = None
@@ -59,14 +56,13 @@ class RunResult:
     """Text of the recorded files other than the program's own, by the name used in events."""
     packages: dict[str, str] = field(default_factory=dict)
     refused: dict[str, int] | None = None
-    """Names of the system calls that the sandbox refused, with how often it did, and paths that it did not
-    let the program open. None where that is not known."""
+    """System calls that the sandbox refused and paths that the program was not allowed to open, with counts.
+    None if they are not known."""
     files: dict[str, str] = field(default_factory=dict)
-    """Files that the program left in its folder, with digests of their content, if the caller asked for them.
-    They serve to compare runs and are not stored."""
+    """Files that the program left in its folder -> digests of their contents, if the caller asked for them.
+    Used to compare runs, and not stored."""
     reads: tuple[str, ...] = ()
-    """Variables of the environment that the program asked for and that are not set, of a run elsewhere. Not
-    stored either."""
+    """Unset environment variables that the program asked for, of a run in another process. Not stored."""
 
     def to_dict(self) -> dict[str, Any]:
         """The fields that are stored."""
@@ -77,18 +73,17 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A run as it was recorded. Made once, read many times.
-
-    repeatable: whether further runs gave the same: one under another hash seed, and one without the tracer;
-    None if that was not tried. `difference` says which of them differs, and where.
-    """
+    """A recorded run: the program, its ending, and its traces."""
 
     program: Program
     run_result: RunResult
     environment: Environment
     traces: tuple[Trace, ...]
     repeatable: bool | None = None
+    """Whether two further runs gave the same result: one with a different hash seed, one without the tracer.
+    None if that was not tried."""
     difference: str | None = None
+    """The first difference in these runs."""
 
     @property
     def id(self) -> str:
@@ -105,8 +100,10 @@ class Recording:
 
     @property
     def doubt(self) -> str | None:
-        """Why the recording may not say what the program does elsewhere, in a few words; None if nothing
-        speaks against it. `difference` and `RunResult.refused` have the details."""
+        """Why the program may behave differently elsewhere, in a few words; None without a reason for doubt.
+
+        `difference` and `RunResult.refused` have the details.
+        """
         if self.repeatable is not False:
             return REFUSED if self.run_result.refused else None
         if (self.difference or "").startswith(UNTRACED):
@@ -115,8 +112,10 @@ class Recording:
 
     @property
     def result_value(self) -> Value | None:
-        """What the call returned: the value of its frame's last event. None where that is not known:
-        for other modes and outcomes, a trace that was cut, a call whose own frame was not recorded.
+        """The value that the call returned, from the last event of its frame; None if it is not known.
+
+        It is not known for other modes and outcomes, in a trace that was cut, and if the frame of the call
+        was not recorded.
         """
         if self.program.mode is not Mode.CALL or self.outcome is not Outcome.RETURNED or not self.trace.rows:
             return None
@@ -125,17 +124,19 @@ class Recording:
             return None
         try:
             value = decode(loads(last.value), {})
-        except KeyError:  # it refers to objects: only the state, which takes the whole trace, knows those
+        except KeyError:  # it refers to objects: only the state, computed from the whole trace, has those
             last_value = self.trace[-1].value
             assert last_value is not None
             value = last_value
-        # A decorator that is not recorded can return something else than the function under it.
+        # A decorator that is not recorded can return another value than its function.
         return None if value.builtin and render(value) != self.run_result.result else value
 
     @property
     def result(self) -> str | None:
-        """`RunResult.result` with the identity numbers of the trace, so that it names objects as events do.
-        Where the trace does not tell the same, as it is: its numbers are then its own, from 1."""
+        """`RunResult.result` with the identity numbers of the trace, so that events name the same objects.
+
+        If the trace does not show the same value, the numbers count from 1.
+        """
         text = self.run_result.result
         if text is None or self.run_result.result_builtin or not _NUMBER.search(text):
             return text
@@ -148,27 +149,28 @@ class Recording:
         return rendered if one_to_one and _NUMBER.sub("#", rendered) == _NUMBER.sub("#", text) else text
 
     def source(self, file: str) -> str | None:
-        """Text of a file that events name; None if it was not kept."""
+        """Text of a file that events name; None if the recording does not have it."""
         if file == self.program.filename:
             return self.program.code
         return self.run_result.sources.get(file)
 
     @property
     def events(self) -> int:
-        """How many events were recorded, in all threads."""
+        """Number of recorded events, in all threads."""
         return sum(map(len, self.traces))
 
     # -- for people --
 
     def view(self, *, browser: bool | None = None, max_events: int = 200) -> None:
-        """Show the trace page in a browser, or the trace table where none can be opened.
+        """Show the trace page in a browser, or else the trace table.
 
-        As `deskcheck view` does: a browser is opened where a person sits at a terminal that has one. In a
-        notebook the page is shown below the cell. browser: True or False decides. max_events: rows of the
-        table.
-        The page of more than 200,000 events is served until Ctrl-C.
+        Like `deskcheck view`, it opens a browser only from a terminal of a desktop. A notebook shows the page
+        below the cell. Pages of more than 200,000 events are served until Ctrl-C.
 
-        Raises InputError where the page cannot be written.
+        browser: True or False to decide yourself.
+        max_events: the number of rows in the table.
+
+        Raises InputError if the page cannot be written.
         """
         _view("showing").show(self, browser=browser, max_events=max_events)
 
@@ -177,9 +179,9 @@ class Recording:
     @overload
     def to_html(self, path: str | os.PathLike[str]) -> Path: ...
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | Path:
-        """The trace page: one HTML text that needs nothing else, or the file that it is written into.
+        """The trace page as one self-contained HTML text; with a path, the file that it was written into.
 
-        Raises InputError where the file cannot be written.
+        Raises InputError if the file cannot be written.
         """
         if path is None:
             return "".join(_view("trace_page").trace_page(self))
@@ -187,11 +189,12 @@ class Recording:
         return Path(path)
 
     def save(self, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
-        """Add the recording to a folder of recordings, which is made if need be; returns its id there.
+        """Add the recording to a folder of recordings; returns its id there. The folder is made if needed.
 
-        What is in the folder stays: a recording whose id is taken there gets a number, as ``name-2``.
-        ``deskcheck view FOLDER ID`` shows it, `Recordings` reads it back. id: instead of its own; it must be
-        free in the folder.
+        Nothing in the folder is overwritten: if the id is taken, it gets a number, such as ``name-2``.
+        ``deskcheck view FOLDER ID`` shows the recording, and `Recordings` reads it back.
+
+        id: a new id for the recording; it must not be taken.
 
         Raises:
             InputError: the path is a file, or something in the recording cannot be saved.
@@ -202,7 +205,7 @@ class Recording:
         return deskcheck.save_recording(self, folder, id=id)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the trace page, of a long trace its beginning."""
+        """The page that a notebook shows: the trace page, or the beginning of a long trace."""
         page: str = _view("inline").inline_page(self)
         return page
 
@@ -222,12 +225,12 @@ class Recording:
 
 
 def _view(module: str) -> Any:
-    """A module of `deskcheck.view`. That folder imports this one, so it is found by name, on first use."""
+    """A module of `deskcheck.view`, imported on first use because `deskcheck.view` imports this module."""
     return import_module(f"deskcheck.view.{module}")
 
 
 def refused_text(refused: Mapping[str, int]) -> str:
-    """What was refused, the most frequent first: ``socket 3 times, /etc/hosts``."""
+    """The refused calls and paths, the most frequent first: ``socket 3 times, /etc/hosts``."""
     counts = sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))
     return ", ".join(
         f"{_one_line(name)} {count} times" if count > 1 else _one_line(name) for name, count in counts
@@ -235,12 +238,12 @@ def refused_text(refused: Mapping[str, int]) -> str:
 
 
 def check_refused(refused: Any) -> None:
-    """Raises ValueError where a file says something else than names and numbers."""
+    """Raises ValueError if a count in a file is not a number."""
     if refused is not None and not all(type(count) is int for count in refused.values()):
         raise ValueError("'refused' counts something that is not a number")
 
 
 def _one_line(text: str) -> str:
     """The beginning of a text, with an escape for everything that does not print."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:SAID_CHARS])
-    return shown + ("..." if len(text) > SAID_CHARS else "")
+    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:SAID_CHARS])
+    return printable + ("..." if len(text) > SAID_CHARS else "")

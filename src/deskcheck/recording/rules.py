@@ -1,7 +1,7 @@
-"""Checks rows of a program or a file, which may be hostile: types, JSON forms, depth, references, indices.
+"""Checks rows of a hostile program or file: types, JSON forms, depth, references, indices.
 
-Not checked: whether the rows are true, and whether others still need an object that is gone. `_rows` does
-the same in C, where it is built.
+It does not check whether the rows are true, nor whether other objects still need one that is gone. `_rows`
+does the same in C, if it is built.
 """
 
 import json
@@ -20,27 +20,27 @@ except ImportError:  # not built: the same in Python
     _compiled = None
 
 DEPTH = 250
-"""Of lists and objects in one JSON column. The tracer's own limit on depth makes at most half of it."""
+"""Limit on nested lists and objects in a JSON column. The tracer's limit produces no more than half of it."""
 THREADS = 10_000
-"""A recording has a trace for every number up to its highest, so that a wild number would be costly."""
+"""Limit on thread numbers. A recording has a trace for every number up to the highest, which costs memory."""
 OBJECTS = 500_000
-"""That the rows of a recording may tell of at a time: what is known of each is kept."""
+"""Limit on the objects of a recording that exist at a time: the checker remembers each."""
 BLOCK_EVENTS = 1 << 15
-"""Of a binary block. A tracer hands it over when it has as many bytes."""
+"""Limit on the events of a binary block. A tracer ends a block at this number of bytes."""
 _NAME_CHARS = 100_000
-"""Of a function's qualified name, of a file's."""
+"""Limit on a function's qualified name, and on the name of a file."""
 NAMES_CHARS = 512 << 20
-"""Of the names in all rows of a recording: a block tells each once, and in a file each row has its own."""
+"""Limit on the names in all rows of a recording. A block contains each once, but a file in every row."""
 _SHORT_NAMES = 300
-"""Function and file of a row that are no longer are not counted."""
+"""Function and file of a row count only if they are longer than this together."""
 _INT32 = 1 << 31
 _NUMBERS = 1 << 53
 _DIGITS = 4300
-"""Of an int: the interpreter turns no longer text into one."""
+"""Limit on the digits of an int, which is that of the interpreter."""
 
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _ROW_BYTES = 1000
-"""Of a row as JSON, without its texts."""
+"""Limit on a row as JSON, without its strings."""
 
 _NO_ROW = f"not the {len(Row._fields)} fields of an event"
 _KINDS = frozenset(Kind)
@@ -54,11 +54,11 @@ _IDENTITY = re.compile("0|[1-9][0-9]{0,15}")
 _INT_TEXT = re.compile(r"-?[0-9]+")
 _FLOAT_TEXT = re.compile(r"[-+]?(?:nan|inf|[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?)")
 _COLUMNS = ("locals", "stack", "globals", "objects", "caller", "value", "left_out")
-"""Those that hold JSON."""
+"""Columns with JSON."""
 
 
 class _Bad(ValueError):
-    """What is wrong, without the place."""
+    """A row breaks a rule; the message does not say where."""
 
 
 def _no_constant(text: str) -> Any:
@@ -78,7 +78,7 @@ def _is_int(value: Any, low: int, high: int) -> bool:
 
 
 def _depth(text: str) -> int:
-    """How deep the lists and objects of a JSON text are, at least where it is one."""
+    """Depth of the lists and objects in a text, if it is valid JSON."""
     deepest = depth = at = 0
     if text.count("[") + text.count("{") <= DEPTH:
         return 0
@@ -105,13 +105,14 @@ def _parsed(text: str) -> Any:
 
 
 class _Texts:
-    """The JSON columns of one row. references: what it refers to."""
+    """Checks the JSON columns of one row."""
 
     def __init__(self) -> None:
         self.references: list[int] = []
+        """Identity numbers that the row refers to."""
 
     def value(self, value: Any) -> None:
-        """An encoded value."""
+        """Check an encoded value."""
         if value is None or type(value) in (bool, str):
             return
         if type(value) is int:
@@ -130,7 +131,7 @@ class _Texts:
         _need(is_right(value), f"no {known_by}")
 
     def part(self, key: str, part: Any) -> None:
-        """What stands under a key of an encoded value."""
+        """Check the value of a key of an encoded value."""
         if key in ("tuple", "frozenset", "array", "range", "slice"):
             self.values(part)
         elif key == "self":
@@ -158,7 +159,7 @@ class _Texts:
             self.value(value)
 
     def items(self, items: Any, way: str) -> None:
-        """What a container holds. way: ``pairs``, ``bytes``, ``values``."""
+        """Check the items of a container. way: ``pairs``, ``bytes``, or ``values``."""
         _need(type(items) is list, "no list of items")
         for item in items:
             if way == "pairs":
@@ -170,7 +171,7 @@ class _Texts:
                 self.value(item)
 
     def content(self, content: Any) -> str:
-        """The whole content of an object; the way of its items."""
+        """Check the content of an object; returns the way of its items."""
         _need(content.keys() <= _CONTENT_KEYS and "type" in content, "no content of an object")
         for key in ("kind", "type", "base", "text", "cut", "dtype"):
             _need(type(content.get(key, "")) is str, f"{key} is no text")
@@ -188,7 +189,7 @@ class _Texts:
         return way
 
     def change(self, change: Any, way: str) -> None:
-        """What changed of an object."""
+        """Check a change of an object."""
         _need(change.keys() <= _CHANGE_KEYS, "no change of an object")
         for key in ("cut", "text"):
             _need(type(change.get(key)) in (str, type(None)), f"{key} is no text")
@@ -230,7 +231,7 @@ def _is_int_form(value: dict[str, Any]) -> bool:
 
 
 class _Form(NamedTuple):
-    """One form of an encoded value. required, optional: keys beside the one that it is known by."""
+    """One form of an encoded value. required, optional: keys besides the one that identifies the form."""
 
     required: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
@@ -258,19 +259,20 @@ _FORMS = {
     "unbound": _Form(),
     "cut": _Form(_TYPE),
 }
-"""By the key that a form is known by: the first of these that a value has."""
+"""Key that identifies a form -> the form. The first of these keys that a value has counts."""
 
 
 class _Thread:
-    """What the rows of a trace have told so far. ways: of the items of each object that there is."""
+    """The state of a thread after the rows that were checked so far."""
 
     def __init__(self) -> None:
         self.index = 0
         self.ways: dict[int, str] = {}
+        """Number of each existing object -> the way of its items."""
 
 
 class _Checker:
-    """`Checker` in Python."""
+    """`Checker`, written in Python."""
 
     def __init__(self, references: bool) -> None:
         self.references = references
@@ -359,8 +361,10 @@ class _Checker:
 
 
 class Checker:
-    """Checks rows as they come. references: the rows are all of a trace, in order, so that indices and
-    references can be checked."""
+    """Checks rows one after another.
+
+    references: also check indices and references. The rows must be those of a trace, complete and in order.
+    """
 
     def __init__(self, references: bool = True) -> None:
         rows: Any = (_Checker if _compiled is None else _compiled.Checker)(references)
@@ -369,11 +373,10 @@ class Checker:
         """Check one row. Raises as `block` does."""
 
     def block(self, block: bytes) -> int:
-        """Check a block of events (`recording.block`); how many there are.
+        """Check a block of events (`recording.block`); returns their number.
 
-        Raises ValueError where it is none, or a row is wrong; OverflowError where the trace tells of more
-        than `OBJECTS` at a time, or its rows have names of more than `NAMES_CHARS`. What the block held is
-        then half known: no other may follow.
+        Raises ValueError if it is not a block, or a row is wrong. Raises OverflowError if the trace has more
+        than `OBJECTS` at a time, or names of more than `NAMES_CHARS`. Do not use it after an error.
         """
         if block.startswith(MAGIC):
             return self._block(block)
@@ -382,7 +385,7 @@ class Checker:
 
 
 def row_of(block: bytes) -> Row:
-    """The row of a block that is JSON. Raises ValueError."""
+    """The row of a JSON block. Raises ValueError if it is not valid."""
     try:
         _need(len(_STRINGS.sub(b"", block)) <= _ROW_BYTES, "no JSON of an event")
         fields = _parsed(block.decode("utf-8", "surrogatepass"))
@@ -393,14 +396,14 @@ def row_of(block: bytes) -> Row:
 
 
 def check(rows: Iterable[Row]) -> None:
-    """Check rows of a file, each by itself. Raises ValueError."""
-    row = Checker(references=False).row
-    for each in rows:
-        row(each)
+    """Check rows of a file, each by itself. Raises ValueError at the first bad one."""
+    checker = Checker(references=False)
+    for row in rows:
+        checker.row(row)
 
 
 def check_value(encoded: Any, objects: dict[str, Any]) -> None:
-    """Check an encoded value, and the whole contents of the objects that it leads to. Raises ValueError."""
+    """Check an encoded value, and the contents of the objects that it leads to. Raises ValueError."""
     texts = _Texts()
     texts.value(encoded)
     for number, content in objects.items():

@@ -1,4 +1,4 @@
-"""Columns of recordings on disk, how they are encoded, and names of files: docs/reference/format.md."""
+"""Columns, encodings and file names of recordings on disk: docs/reference/format.md."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ import pyarrow as pa
 from deskcheck.recording.trace import Row
 
 FORMAT = 1
-"""Version of the columns that this module writes; it reads this one and all before it."""
+"""Version of the columns that deskcheck writes. It reads this version and all earlier ones."""
 
 
 def _schema(*columns: tuple[str, Any, bool]) -> Any:
@@ -84,13 +84,13 @@ EVENTS_SCHEMA = _schema(
 
 assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
 LATER = ("left_out", "refused")
-"""Columns that files written before there were any lack; nullable, the last of their table."""
+"""Columns that older files lack. They are nullable, and the last columns of their table."""
 SPOOL_SCHEMA = EVENTS_SCHEMA.remove(0)
 DICTIONARY = {
     "events": ["recording", "kind", "function", "file"],
     "recordings": ["mode", "filename", "source", "licence", "outcome", "environment", "python"],
 }
-# Bounds on the rows of a page are what make `recording = 'x'` skip row groups; on JSON text they are ballast.
+# Statistics let `recording = 'x'` skip row groups. On JSON text they would be ballast.
 ENCODING: dict[str, dict[str, str] | None] = {
     "recordings": None,
     "events": {"index": "DELTA_BINARY_PACKED"},  # counts up: 15 to 47 % of the file without it
@@ -100,14 +100,13 @@ STATISTICS = {
     "recordings": ["id", "mode", "source", "licence", "train_ok", "date", "outcome", "python"],
 }
 SHARD_NAME = re.compile(r"(recordings|events)-(\d{5,15}|[0-9a-f]{32})\.parquet")
-"""A writer numbers its shards; a job (`deskcheck.jobs`) calls them after what is in them."""
+"""A writer numbers its shards. A job (`deskcheck.jobs`) names them by a hash of their contents."""
 HASH_CHARS = 32
 OF_KEY = "deskcheck.of"
-"""In the metadata of a recordings file that was made of several, shard after shard
-(`deskcheck.jobs.compact`): a JSON object that says of each at which recording and at which event it begins
-here."""
+"""Metadata key of a recordings file that was joined from several shards (`deskcheck.jobs.compact`). Its value
+is a JSON object: name of a shard -> its first recording and its first event in the joined shard."""
 COMPACTING_NAME = ".compacting"
-"""A file that is in the folder while that is done."""
+"""A file that exists in the folder while shards are joined."""
 SPOOL_NAME = ".spool"
 
 

@@ -1,7 +1,7 @@
-"""What recordings are not to tell: environment variables, and values whose name says that they are secret.
+"""Removes secrets from recordings: environment variables, and values with names such as ``password``.
 
-`EnvironmentMask` takes the variables of an environment out of events and texts. It cannot know a value that
-was changed before it was seen: a part of a path, a key in another encoding.
+`EnvironmentMask` masks the variables of an environment in events and texts. It cannot recognize a value that
+the program has changed, such as a part of a path or a key in another encoding.
 """
 
 import json
@@ -21,12 +21,12 @@ NAMES = (
     r"(api|access|private|auth|account|signing|encryption)_?key",
     r"token$|(^|_)(pwd|auth)$",
 )
-"""Built-in patterns for names, searched without regard to case: ``password``, ``API_KEY``, ``hf_token``; not
-``tokens`` or ``tokenizer``."""
+"""Patterns for names of secrets, in upper or lower case. They match ``password``, ``API_KEY`` and
+``hf_token``, but not ``tokens`` or ``tokenizer``."""
 MIN_KNOWN = 6
-"""Characters of a value that is masked wherever it stands: shorter ones stand everywhere."""
+"""Least length of a value that is masked everywhere. Shorter ones are too common."""
 _SHELL = frozenset({"PWD", "OLDPWD"})
-"""Names that every shell gives to the working folder."""
+"""Variables in which every shell keeps working folders."""
 _WORDS = frozenset(
     """
     always anonymous another bearer builtin changeme default digest disable disabled dummy enable enabled
@@ -35,7 +35,7 @@ _WORDS = frozenset(
     username
     """.split()
 )
-"""Settings and placeholders that stand under names of secrets, and in ordinary text."""
+"""Settings and placeholders that are common values of secrets, and common words in text."""
 _SECRET = re.compile("|".join(NAMES), re.IGNORECASE)
 _DOTENV = ".env"
 _DOTENV_BYTES = 1 << 20
@@ -45,20 +45,22 @@ _ASSIGNED = re.compile(
     re.MULTILINE | re.VERBOSE | re.DOTALL,
 )
 _COMMON = re.compile(r"LANG|LANGUAGE|LC_\w+|TERM|COLORTERM|SHELL|TZ|PWD|OLDPWD")
-"""Variables whose values say nothing of their user, and stand in programs as they are."""
+"""Variables whose values reveal nothing about their user and are common in programs."""
 _MIN_WHOLE, _MIN_INSIDE = 8, 12
 _PATH = re.compile(r"[~.\w]*(/[^:]*)+")
-"""Begins many other texts."""
+"""Paths, which other texts often begin with."""
 _HEAD = 64
-"""Characters: values are recorded up to some length, which is not less."""
+"""Length of the beginning of a value that is searched for. Recorded values are cut at no fewer characters."""
 _PLAIN = frozenset({"type", "dtype", "names", "cut"})
-"""Entries of an encoded value that are no values of the program's."""
+"""Entries of an encoded value that do not come from the program."""
 _CUT = {"cut": "masked", "type": "str"}
 
 
 def is_place(name: str, value: str) -> bool:
-    """Whether a value is a place and not a secret, although its name may look like that of one: the working
-    folder of a shell, the path of a file or folder that exists."""
+    """Whether a value is a path and not a secret, although its name may look like one.
+
+    That is the working folder of a shell, or the path of an existing file or folder.
+    """
     if name.upper() in _SHELL:
         return value.startswith("/")
     return os.path.isabs(value) and os.path.exists(value)
@@ -70,18 +72,21 @@ def stands_everywhere(value: str) -> bool:
 
 
 def secrets_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables whose names look like those of secrets. Without places, and without values that another
-    variable has under a plain name, such as a user's name that is the password, too."""
-    shown = {value for name, value in variables.items() if not _SECRET.search(name)}
+    """The variables whose names look like secrets.
+
+    Paths are excluded, and also values that a variable with an ordinary name has, such as a user's name that
+    is also the password.
+    """
+    plain_values = {value for name, value in variables.items() if not _SECRET.search(name)}
     return {
         name: value
         for name, value in variables.items()
-        if value and _SECRET.search(name) and value not in shown and not is_place(name, value)
+        if value and _SECRET.search(name) and value not in plain_values and not is_place(name, value)
     }
 
 
 def variables_around(*folders: str | None) -> dict[str, str]:
-    """The variables of this process, and those in a file ``.env`` of these folders."""
+    """The environment variables of this process, and the variables in the ``.env`` files of these folders."""
     variables: dict[str, str] = {}
     for folder in folders:
         if folder is not None:
@@ -90,7 +95,7 @@ def variables_around(*folders: str | None) -> dict[str, str]:
 
 
 def _in_dotenv(path: str) -> dict[str, str]:
-    """The variables that a file assigns; none where it is not there, or is not a file of usual size."""
+    """The variables that a file assigns; empty if it does not exist or is unusually large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with open(descriptor, encoding="utf-8", errors="replace") as stream:
@@ -104,7 +109,7 @@ def _in_dotenv(path: str) -> dict[str, str]:
 
 
 def _assigned(match: re.Match[str]) -> str:
-    """The value, as shells take it."""
+    """The value that a shell would assign."""
     if match["single"] is not None:
         return match["single"]
     if match["double"] is not None:
@@ -113,19 +118,20 @@ def _assigned(match: re.Match[str]) -> str:
 
 
 class EnvironmentMask:
-    """Masks the variables of an environment. `masked`: names of those that it has met.
+    """Masks the variables of an environment.
 
-    A name together with its value is taken out wherever they stand: in `os.environ`, in a copy of it, in
-    ``NAME=value``. So is a value by itself where it is a whole string of some length; and inside of other
-    text where its name is that of a secret (`NAMES`), or where it is longer and no path.
+    A name with its value is masked everywhere: in `os.environ`, in a copy of it, in ``NAME=value``. A value
+    alone is masked if it is a complete string of some length. Within other text it is masked if its name is
+    that of a secret (`NAMES`), or if it is longer and not a path.
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.masked: set[str] = set()
+        """Names of the variables that were found so far."""
         self._variables = dict(environment)
         secret = secrets_of(environment)
         long = {name: value for name, value in environment.items() if not stands_everywhere(value)}
-        self._whole = {
+        self._exact_values = {
             value for name, value in long.items() if len(value) >= _MIN_WHOLE and not _COMMON.fullmatch(name)
         }
         inside = [
@@ -134,9 +140,9 @@ class EnvironmentMask:
             if name in secret
             or (len(value) >= _MIN_INSIDE and not _PATH.fullmatch(value) and not _COMMON.fullmatch(name))
         ]
-        values = {*self._whole, *inside}
+        values = {*self._exact_values, *inside}
         self._begin = sorted({*environment, *values, *map(_inside, values)} - {""})
-        """Where a match begins one of these stands."""
+        """Texts that a match can begin with."""
         self._needles = [text for text in self._begin if text != "_"]
         self._long = [value for value in values if len(value) > _HEAD]
         heads = {value[:_HEAD] for value in self._long}
@@ -150,24 +156,24 @@ class EnvironmentMask:
             "value": self._encoded,
         }
         patterns = [_pair(name, value) for name, value in environment.items() if value]
-        patterns += [f"""(?<=['"]){re.escape(_inside(value))}(?=['"])""" for value in self._whole]
+        patterns += [f"""(?<=['"]){re.escape(_inside(value))}(?=['"])""" for value in self._exact_values]
         patterns += [re.escape(form) for value in inside for form in {value, _inside(value)}]
         patterns.sort(key=len, reverse=True)
         self._patterns = re.compile("|".join(patterns) or r"(?!)")
 
     def text(self, text: str) -> str:
-        """A text without them."""
+        """The text with all variables masked."""
         masked = self._text(text)
         if masked != text:
             self.masked.update(name for name, value in self._variables.items() if value and value in text)
         return masked
 
     def _text(self, text: str) -> str:
-        if text in self._whole:
+        if text in self._exact_values:
             return MASKED
         if not any(needle in text for needle in self._needles):
             return text
-        # Trying the patterns at every character of what tests write takes a second a megabyte.
+        # Trying the patterns at every character of a test's output takes a second a megabyte.
         parts, end = [], 0
         for at in sorted({at for begin in self._begin for at in _places(begin, text)}):
             if at >= end and (match := self._patterns.match(text, at)) is not None:
@@ -176,7 +182,7 @@ class EnvironmentMask:
         return "".join([*parts, text[end:]])
 
     def blocks(self, blocks: list[bytes]) -> Iterator[bytes]:
-        """Events without them (`recording.block`): a block that has none of them stays as it is."""
+        """Blocks of events (`recording.block`) with all variables masked. Others stay unchanged."""
         for block in blocks:
             if not any(needle in block for needle in self._in_bytes):
                 yield block
@@ -215,7 +221,7 @@ class EnvironmentMask:
         return {number: content and self._content(content) for number, content in objects.items()}
 
     def _content(self, content: dict[str, Any]) -> dict[str, Any]:
-        """What an object holds, or what changed of that."""
+        """Mask the content of an object, or a change of it."""
         new = dict(content)
         if "fields" in content:
             new["fields"] = self._names(content["fields"])
@@ -231,14 +237,14 @@ class EnvironmentMask:
         return new
 
     def _names(self, names: dict[str, Encoded]) -> dict[str, Encoded]:
-        """Values under names of the program's own, which may be any word of the format's."""
+        """Mask values under names of the program, which may be words of the format, too."""
         return {
             name: _CUT if self._is_variable([name, value]) else self._encoded(value)
             for name, value in names.items()
         }
 
     def _items(self, items: list[Any]) -> list[Any]:
-        """What a container holds: values, or of a dict pairs of a key and a value."""
+        """Mask the items of a container: values, or pairs of a key and a value in a dict."""
         return [
             ([_CUT, _CUT] if self._is_variable(item) else [self._encoded(part) for part in item])
             if isinstance(item, list)
@@ -268,22 +274,22 @@ class EnvironmentMask:
         return {name: part if name in _PLAIN else self._encoded(part) for name, part in value.items()}
 
     def _begins(self, head: str) -> bool:
-        """Whether the beginning of a long value, which is all that is recorded of it, is one of theirs."""
-        return bool(head) and any(known.startswith(head) for known in self._long)
+        """Whether a value that was cut is the beginning of a long variable."""
+        return bool(head) and any(value.startswith(head) for value in self._long)
 
     def _is_variable(self, pair: Any) -> bool:
-        """Whether it is a name with what the environment has under it, or with a longer text of that."""
+        """Whether it is a variable's name with its value, or with a text that contains the value."""
         if not isinstance(pair, list) or len(pair) != 2:
             return False
         name, value = map(_plain, pair)
-        known = None if name is None else self._variables.get(name)
-        if known is None or value is None:
+        variable = None if name is None else self._variables.get(name)
+        if variable is None or value is None:
             return False
-        return value == known or (len(known) >= MIN_KNOWN and known in value)
+        return value == variable or (len(variable) >= MIN_KNOWN and variable in value)
 
 
 def _plain(encoded: Any) -> str | None:
-    """The string that an encoded value is, or that its bytes mean in an environment."""
+    """The string of an encoded value, or of the bytes of an environment variable; None for other values."""
     if isinstance(encoded, dict) and isinstance(encoded.get("bytes"), str):
         return os.fsdecode(encoded["bytes"].encode("latin-1", "replace"))
     if isinstance(encoded, dict) and isinstance(encoded.get("str"), str):
@@ -299,18 +305,18 @@ def _places(needle: str, text: str) -> Iterator[int]:
 
 
 def _inside(value: str) -> str:
-    """As it stands between the quotes of its repr."""
+    """The text between the quotes of the value's repr."""
     return repr(value)[1:-1]
 
 
 def _pair(name: str, value: str) -> str:
-    """``NAME=value``, ``'NAME': 'value'``, ``('NAME', 'value')``."""
+    """Pattern of ``NAME=value``, ``'NAME': 'value'`` and ``('NAME', 'value')``."""
     forms = "|".join(map(re.escape, dict.fromkeys((value, _inside(value)))))
     return rf"(?<!\w){re.escape(name)}['\"]?\s*[:=,]\s*b?['\"]?(?:{forms})(?!\w)"
 
 
 def _written(needle: str) -> Iterator[bytes]:
-    """A text as it may stand in events: in JSON, and as bytes that are shown in Latin-1."""
+    """The forms of a text in events: in JSON, and as bytes that are shown in Latin-1."""
     for text in (needle, os.fsencode(needle).decode("latin-1")):
         yield json.dumps(text)[1:-1].encode()
         yield json.dumps(text, ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""The spool: recordings in the making, each kept as soon as it is finished, until a shard holds them."""
+"""The spool: unfinished recordings, and finished ones until a shard contains them."""
 
 import json
 import os
@@ -29,25 +29,25 @@ try:
 except ImportError:  # not built: the same in Python
     _columns = None
 
-# Without Arrow's pools of threads: the process may fork, and threads do not survive that.
+# Without Arrow's thread pools: the process may fork, and threads do not survive that.
 _WRITE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 _READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
 
 
-# Whichever comes first ends a batch. Ten thousand events with a megabyte of locals each must not be decoded
-# together, hence the bound in bytes.
+# The first of these limits to be reached ends a batch. The limit in bytes keeps ten thousand events with a
+# megabyte of locals each from being decoded together.
 _BATCH_ROWS, _BATCH_BYTES = 4096, 2 << 20
 _NAMES_BYTES = 4 << 20
-"""Of the names in a batch, at most: as long as the longest is, in every row."""
+"""Limit on the names in a batch, as if every row had the longest name."""
 _OF_CODE = tuple(SPOOL_SCHEMA.names.index(name) for name in ("function", "file"))
 _ROW_BYTES_MAX = 2 << 30
 _EVENT_BYTES_MAX = 1 << 30
-"""Arrow's string arrays hold less than 2 GiB."""
+"""Arrow's string arrays are limited to 2 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A recording in the spool: ``STEM.json`` is its row, ``STEM.arrow`` its events, if it has any."""
+    """A finished recording in the spool: ``STEM.json`` is its row, ``STEM.arrow`` has its events."""
 
     id: str
     row: Path
@@ -59,10 +59,11 @@ class Finished:
 
 
 class Spool:
-    """A recording that is being made. Events go to disk in batches, so that memory stays flat.
+    """A recording that is being made. Events go to disk in batches, so that memory use stays constant.
 
-    As a context manager it abandons the recording if the block is left without `finish`. finished, abandoned:
-    called when it is one or the other.
+    As a context manager it abandons the recording if the block is left without `finish`.
+
+    finished, abandoned: called when the recording is finished or abandoned.
     """
 
     def __init__(
@@ -93,14 +94,15 @@ class Spool:
 
     def write(self, text: str | bytes, *, checked: bool = False) -> None:
         """Add a block of events (`recording.block`): many in binary form, or one as a JSON array of the
-        fields of `Row`, in their order.
+        fields of `Row`, in this order.
 
-        What is no event (`recording.rules`) is refused and leaves the recording as it was, so that it
-        can still be finished: with `RunResult.cut`, say. checked: a sandbox gave it, and all others of this
-        recording: it has looked at them.
+        An invalid event (`recording.rules`) is refused and does not change the recording, which can still be
+        finished, for example with `RunResult.cut`.
+
+        checked: a sandbox has already checked this block and all others of this recording.
 
         Raises:
-            RecordingError: the text is no event, or the disk refuses; then only `abandon` is left.
+            RecordingError: the event is invalid, or the disk refuses it; in the second case call `abandon`.
         """
         if self._state != "open":
             self._refuse()
@@ -141,13 +143,15 @@ class Spool:
         repeatable: bool | None = None,
         difference: str | None = None,
     ) -> None:
-        """Complete the recording. When this returns, or when writing a shard fails in it, the recording
-        survives a kill of this process: the next writer on the folder finds it.
+        """Complete the recording.
+
+        When this returns, or fails only to write a shard, the recording survives a kill of this process: the
+        next writer on the folder finds it.
 
         Raises:
-            InputError: a field of the ending or the environment cannot be saved; may be called again.
-            RecordingError: the disk refuses. If it was this recording that could not be saved, its id is
-                not in `Writer.done`, and only `abandon` is left.
+            InputError: a field of the ending or the environment cannot be saved. You can call it again.
+            RecordingError: the disk refuses. If it refused this recording, its id is not in `Writer.done`,
+                and you can only `abandon` it.
         """
         with self._guard:
             if self._state != "open":
@@ -167,7 +171,7 @@ class Spool:
         self._finished(Finished(self.id, path, self.n_events))
 
     def abandon(self) -> None:
-        """Throw the recording away. Does nothing to one that is finished."""
+        """Delete the recording, unless it is finished."""
         with self._guard:
             if self._state in ("finished", "abandoned"):
                 return
@@ -217,23 +221,23 @@ class Spool:
                 file.close()
 
     def _refuse(self) -> NoReturn:
-        advice = {"failed": "Its disk failed it: abandon it and record the program again."}
+        advice = {"failed": "Writing it to disk failed: abandon it and record the program again."}
         raise RecordingError.at(
             self._folder,
-            f"the recording of {self.id!r} is {self._state}. {advice.get(self._state, 'Begin another one.')}",
+            f"the recording of {self.id!r} is {self._state}. {advice.get(self._state, 'Begin a new one.')}",
         )
 
     def _refuse_event(self, text: str | bytes, reason: str) -> NoReturn:
         raise RecordingError.at(
             self._folder,
             f"recording {self.id!r}, event {self.n_events} is refused: {reason}: "
-            f"{text[:80]!r}{'...' if len(text) > 80 else ''}. What came before it is whole: "
-            "finish the recording with that, or abandon it.",
+            f"{text[:80]!r}{'...' if len(text) > 80 else ''}. The events before it are intact: "
+            "finish the recording with them, or abandon it.",
         )
 
 
 def instructions_in(block: bytes) -> int:
-    """How many events of a block are instructions. The block has been checked (`rules.Checker`)."""
+    """The number of instructions among the events of a checked block (`rules.Checker`)."""
     kind = Kind.INSTRUCTION
     if not block.startswith(MAGIC):
         return int(row_of(block).kind == kind)
@@ -244,8 +248,10 @@ def instructions_in(block: bytes) -> int:
 
 
 def _block_batches(block: bytes) -> Iterator[tuple[Any, set[int]]]:
-    """A block of many events as record batches, with their threads. One, as a rule: names that a block
-    tells once are in every row of a batch."""
+    """A block of many events as record batches, with the numbers of their threads.
+
+    There is more than one batch only if names are long: a block contains each name only once.
+    """
     if _columns is None:
         rows = list(block_rows(block))
         if rows:
@@ -289,9 +295,9 @@ def _array(column: Iterable[Any], field: Any) -> Any:
 
 
 def _as_utf8(text: str) -> str:
-    r"""The text with its lone surrogates, which UTF-8 does not have, spelled ``\udcff``.
+    r"""The text with lone surrogates, which UTF-8 lacks, written as ``\udcff``.
 
-    In a JSON text that is the same text. In plain text it is what Python does on standard error.
+    For JSON this is the same text. In plain text, Python does the same on standard error.
     """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -304,7 +310,7 @@ def _as_json(value: Any, subject: str) -> str:
 
 
 def _checked(row: dict[str, Any], subject: str) -> dict[str, Any]:
-    """The row, if Arrow takes every value of it: a shard must not fail for one bad recording."""
+    """The row. Raises InputError if Arrow cannot save a value: one bad recording must not spoil a shard."""
     for name, value in row.items():
         field = RECORDINGS_SCHEMA.field(name)
         try:
@@ -320,7 +326,7 @@ def _checked(row: dict[str, Any], subject: str) -> dict[str, Any]:
 
 def program_row(program: Program) -> dict[str, Any]:
     if not program.id:
-        raise InputError("a program needs an id that is not empty: recordings are found by it")
+        raise InputError("a program needs an id that is not empty: it identifies the recording")
     subject = f"program {program.id!r}"
     row = program.to_dict()
     return _checked(row | {"extra": _as_json(row["extra"], f"{subject}: extra")}, subject)
@@ -343,7 +349,7 @@ def ending_row(
 
 
 def read_finished(path: Path) -> Finished | None:
-    """What a row in the spool says; None if it is not whole, as power failures leave it, or not ours."""
+    """The finished recording of a row in the spool; None if a power failure damaged it or it is foreign."""
     try:
         if not _is_file(path, _ROW_BYTES_MAX):
             return None
@@ -362,13 +368,13 @@ def read_finished(path: Path) -> Finished | None:
 
 
 def _is_file(path: Path, size: int) -> bool:
-    """Whether it is a plain file of at most so many bytes: reading a pipe or a device has no end."""
+    """Whether it is a plain file of up to this size: reading a pipe or a device may never end."""
     status = path.lstat()
     return stat.S_ISREG(status.st_mode) and status.st_size <= size
 
 
 def spooled_events(finished: Finished) -> Iterator[Any]:
-    """The events of a recording in the spool, in batches, with the column that a shard has besides."""
+    """The events of a recording in the spool, in batches, with the additional column of a shard."""
     if not finished.n_events:
         return
     try:
@@ -378,11 +384,11 @@ def spooled_events(finished: Finished) -> Iterator[Any]:
         ):
             for batch in stream:
                 name = pa.repeat(pa.scalar(finished.id, pa.string()), batch.num_rows)
-                lacking = len(SPOOL_SCHEMA) - batch.num_columns  # by an earlier version: `LATER`
+                lacking = len(SPOOL_SCHEMA) - batch.num_columns  # written by an earlier version: `LATER`
                 later = [pa.nulls(batch.num_rows, pa.string())] * lacking
-                whole = pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
-                whole.validate(full=True)
-                yield whole
+                full_batch = pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
+                full_batch.validate(full=True)
+                yield full_batch
     except (OSError, ValueError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
             raise

@@ -1,7 +1,7 @@
-"""A trace: the events of one thread in order, and the state that they add up to.
+"""A trace: the events of one thread in order, and the states between them.
 
-An event stores only what changed since its frame's previous event; `State` adds the changes up.
-`Trace` gives events with their state, one after another in flat memory, or by index.
+An event stores only the changes since its frame's previous event; `State` adds them up. `Trace` returns
+events with their states, by index or by iteration, in constant memory.
 """
 
 import copy
@@ -34,10 +34,10 @@ class Kind(StrEnum):
 
 
 class Row(NamedTuple):
-    """One event as it is stored: format.md, table ``events``. JSON columns are text or None."""
+    """One stored event: format.md, table ``events``. JSON columns are text or None."""
 
     thread: int
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of an event
+    index: int  # type: ignore[assignment]  # hides tuple.index, which an event does not need
     kind: str
     frame: int
     function: str
@@ -63,7 +63,7 @@ _new = tuple.__new__
 
 
 class FrameState(NamedTuple):
-    """A frame as of its last event. Values are encoded: identities refer to `State.objects`."""
+    """A frame after its last event. Values are encoded: identities refer to `State.objects`."""
 
     number: int
     function: str
@@ -76,90 +76,93 @@ class FrameState(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything that is known after an event: frames, globals, and objects by identity.
+    """The state of the program after an event: frames, globals, and objects by identity.
 
-    A state never changes: `after` gives the next one, which shares with this one all that is the same in
-    both. So nothing that a state holds may be changed. (`Event.state` gives out copies.)
-
-    `frames` holds every open frame, running or suspended; `active` numbers those on the call stack,
-    outermost first. `globals` maps file -> name -> encoded value. `last` is the event. `touched` numbers
-    the objects that it made, changed, or let go of.
+    Do not change a state or its parts: `after` returns the next state, which shares all unchanged parts with
+    this one. `Event.state` returns a copy.
     """
 
     frames: Mapping[int, FrameState] = _NONE
+    """All open frames, running or suspended."""
     active: tuple[int, ...] = ()
+    """Numbers of the frames on the call stack, outermost first."""
     globals: Mapping[str, Mapping[str, Encoded]] = _NONE
+    """File -> name -> encoded value."""
     objects: Mapping[int, Content] = _NONE
     last: Row | None = None
+    """The event."""
     touched: tuple[int, ...] = ()
+    """Numbers of the objects that the event made, changed, or released."""
 
     def after(self, row: Row) -> "State":
-        """The state after the next event of the trace. Raises DamagedRows where it does not follow."""
+        """The state after the next event of the trace. Raises DamagedRows if the event does not fit."""
         try:
             frames, active, files, objects, last, _ = self
-            left: int | None = None
+            ended_frame: int | None = None
             calling: FrameState | None = None
             if last is not None and last.kind in _LEAVES:
                 if active and active[-1] == last.frame:
                     active = active[:-1]
                 if last.kind != "yield":
-                    left = last.frame
+                    ended_frame = last.frame
             number = row.frame
             frame = frames.get(number)
             names: Mapping[str, Encoded] = _NONE
             stack: Sequence[Encoded] = ()
             caller: Mapping[str, Any] | None = None
-            if frame is not None and number != left:
+            if frame is not None and number != ended_frame:
                 names, stack, caller = frame.locals, frame.stack, frame.caller
             if row.kind in _ENTERS:
                 active = (*active, number)
                 caller = loads(row.caller) if row.caller else None
                 if caller is not None:
-                    # The calling frame stands at its call, in the middle of its line.
-                    known = frames.get(caller["frame"])
-                    if known is not None and known.number != left:
+                    # The calling frame is at its call, in the middle of its line.
+                    suspended = frames.get(caller["frame"])
+                    if suspended is not None and suspended.number != ended_frame:
                         calling = FrameState(
-                            known.number,
-                            known.function,
-                            known.file,
-                            known.line,
+                            suspended.number,
+                            suspended.function,
+                            suspended.file,
+                            suspended.line,
                             caller["offset"],
-                            _bound(known.locals, caller["locals"]) if "locals" in caller else known.locals,
-                            caller.get("stack", known.stack),
-                            known.caller,
+                            _bound(suspended.locals, caller["locals"])
+                            if "locals" in caller
+                            else suspended.locals,
+                            caller.get("stack", suspended.stack),
+                            suspended.caller,
                         )
             if row.locals:
                 names = _bound(names, loads(row.locals))
             if row.stack:
                 stack = loads(row.stack)
-            # Calls of `tuple.__new__` and of dict's own methods: the time of iterating is spent here.
+            # `tuple.__new__` and plain dict methods, because iterating spends its time here.
             frame = _new(
                 FrameState, (number, row.function, row.file, row.line, row.offset, names, stack, caller)
             )
             if type(frames) is dict and len(frames) <= _SMALL:
                 frames = frames.copy()
-                if left is not None:
-                    frames.pop(left, None)
+                if ended_frame is not None:
+                    frames.pop(ended_frame, None)
                 if calling is not None:
                     frames[calling.number] = calling
                 frames[number] = frame
             else:
                 running = {number: frame} if calling is None else {calling.number: calling, number: frame}
-                frames = _with(frames, running, () if left is None else (left,))
+                frames = _with(frames, running, () if ended_frame is None else (ended_frame,))
             if row.globals:
                 files = {**files, row.file: _bound(files.get(row.file, _NONE), loads(row.globals))}
             touched: tuple[int, ...] = ()
             if row.objects:
                 contents: dict[int, Content] = {}
-                gone: list[int] = []
+                dead_objects: list[int] = []
                 for key, change in loads(row.objects).items():
                     number = int(key)
                     if change is None:
-                        gone.append(number)
+                        dead_objects.append(number)
                     else:
                         contents[number] = change if "kind" in change else _changed(objects[number], change)
-                objects = _with(objects, contents, gone)
-                touched = (*contents, *gone)
+                objects = _with(objects, contents, dead_objects)
+                touched = (*contents, *dead_objects)
             return _new(State, (frames, active, files, objects, row, touched))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise DamagedRows(
@@ -168,12 +171,12 @@ class State(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many names and objects it holds, and frames on the call stack."""
+        """The number of names, objects, and frames on the call stack."""
         names = sum(map(len, self.globals.values())) + sum(len(f.locals) for f in self.frames.values())
         return len(self.objects) + len(self.active) + names
 
     def copies(self) -> "State":
-        """The same state, of which whatever is read is a copy."""
+        """The same state; whatever is read from it is a copy."""
         return State(
             _Copies(self.frames),
             self.active,
@@ -184,24 +187,27 @@ class State(NamedTuple):
         )
 
     def names(self, frame: int) -> Mapping[str, Encoded]:
-        """Names and encoded values of an open frame. For a module's frame these are the module's globals, and
-        before them the variables of a comprehension that runs there."""
-        known = self.frames[frame]
-        if known.function != "<module>":
-            return known.locals
-        names = self.globals.get(known.file, _NONE)
-        return {**names, **known.locals} if known.locals else names
+        """Names and encoded values of an open frame.
+
+        For a module's frame these are the module's globals and the variables of a comprehension that runs in
+        it.
+        """
+        frame_state = self.frames[frame]
+        if frame_state.function != "<module>":
+            return frame_state.locals
+        names = self.globals.get(frame_state.file, _NONE)
+        return {**names, **frame_state.locals} if frame_state.locals else names
 
     def locals(self, frame: int) -> dict[str, Value]:
-        """Names and values of an open frame, as `names` has them."""
+        """Decoded `names` of an open frame."""
         return {name: decode(value, self.objects) for name, value in self.names(frame).items()}
 
 
 def fingerprint(state: State) -> str:
-    """The full state after an event as a text that is the same for the same state.
+    """The full state after an event as a text that is equal for equal states.
 
-    Identity numbers are replaced by the order of first sight, and frame numbers by position, so that equal
-    states of different moments have equal texts.
+    Identity numbers are replaced by the order of first sight, and frame numbers by positions, so that equal
+    states at different events have equal texts.
     """
     return _Canonical(state).text()
 
@@ -236,27 +242,27 @@ class _Canonical:
         return encoded
 
     def object(self, number: int) -> Any:
-        known = self.names.get(number)
-        if known is not None:
-            return f"#{known}"
-        if self.depth >= DEPTH:  # what lies there is looked at from nearer, or by nobody
+        canonical_number = self.names.get(number)
+        if canonical_number is not None:
+            return f"#{canonical_number}"
+        if self.depth >= DEPTH:  # compared from a nearer variable, or never
             return "..."
         self.names[number] = len(self.names)
         self.depth += 1
         content = self.state.objects.get(number, {})
         parts = {key: self.value(part) for key, part in content.items() if key != "fields"}
-        fields = content.get("fields", {})  # names of the program's own, which may be `ref`
+        fields = content.get("fields", {})  # names of the program, which may be `ref`
         parts["fields"] = [(name, self.value(part)) for name, part in fields.items() if name != "(frame)"]
         self.depth -= 1
         return (f"#{self.names[number]}=", parts)
 
 
 def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
-    """Names after some were bound, rebound or unbound, in the order in which they were bound."""
+    """Names after some were bound, rebound or unbound, in the order of binding."""
     for value in changes.values():
         if type(value) is dict and "unbound" in value:
-            gone = {name for name, value in changes.items() if type(value) is dict and "unbound" in value}
-            return _with(names, {name: changes[name] for name in changes if name not in gone}, gone)
+            unbound = {name for name, value in changes.items() if type(value) is dict and "unbound" in value}
+            return _with(names, {name: changes[name] for name in changes if name not in unbound}, unbound)
     return _with(names, changes)
 
 
@@ -278,35 +284,37 @@ def _changed(content: Content, change: Content) -> Content:
 
 
 _SMALL = 64
-"""Entries that are copied for every change; of more, only those that changed lately."""
+"""Largest mapping that is copied for every change. A larger one copies only its latest changes."""
 _GONE = ...
-"""Stands in `_Layers` for an entry that is no more: JSON has no such value."""
+"""Marks a removed entry in `_Layers`: JSON has no such value."""
 
 
-def _with(known: Mapping[K, V], changes: Mapping[K, V], gone: Iterable[K] = ()) -> Mapping[K, V]:
-    """A mapping without some entries, then with others, in the order that a dict would have them in."""
-    if type(known) is dict:
-        if len(known) > _SMALL:
-            return _Layers(known, {}).changed(changes, gone)
-        new = known.copy()
-    elif type(known) is _Layers:
-        return known.changed(changes, gone)
+def _with(mapping: Mapping[K, V], changes: Mapping[K, V], removed: Iterable[K] = ()) -> Mapping[K, V]:
+    """A mapping after some entries were removed and others were set, in the order of a dict."""
+    if type(mapping) is dict:
+        if len(mapping) > _SMALL:
+            return _Layers(mapping, {}).changed(changes, removed)
+        new = mapping.copy()
+    elif type(mapping) is _Layers:
+        return mapping.changed(changes, removed)
     else:
-        new = dict(known)
-    for key in gone:
+        new = dict(mapping)
+    for key in removed:
         new.pop(key, None)
     new.update(changes)
     return new
 
 
-def plain(known: Mapping[K, V]) -> dict[K, V]:
-    """A part of a state as a dict of the caller's own; its values are still shared."""
-    return known.folded() if type(known) is _Layers else dict(known)
+def plain(mapping: Mapping[K, V]) -> dict[K, V]:
+    """A part of a state as a new dict, whose values are still shared."""
+    return mapping.folded() if type(mapping) is _Layers else dict(mapping)
 
 
 class _Layers(Mapping[K, V]):
-    """A large mapping that never changes: what it was some changes ago, which others share, and what was
-    changed since. A change costs time and memory in proportion to the square root of the size."""
+    """A large mapping that never changes: a shared older version, and the changes since.
+
+    The time and memory of a change grow with the square root of the size.
+    """
 
     __slots__ = ("_base", "_over")
 
@@ -314,15 +322,15 @@ class _Layers(Mapping[K, V]):
         self._base = base
         self._over = over
 
-    def changed(self, changes: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
+    def changed(self, changes: Mapping[K, V], removed: Iterable[K]) -> Mapping[K, V]:
         base, over = self._base, self._over.copy()
-        for key in gone:
+        for key in removed:
             if key in base:
                 over[key] = _GONE
             else:
                 over.pop(key, None)
         for key in changes:
-            if over.get(key) is _GONE:  # it comes back, at the end
+            if over.get(key) is _GONE:  # set again: it goes to the end
                 return _with(_Layers(base, over).folded(), changes)
         over.update(changes)
         new = _Layers(base, over)
@@ -360,32 +368,32 @@ class _Layers(Mapping[K, V]):
 
 
 class _Copies(Mapping[K, V]):
-    """A mapping that gives out copies of its values."""
+    """A mapping that returns copies of its values."""
 
-    __slots__ = ("_kept",)
+    __slots__ = ("_values",)
 
     def __init__(self, values: Mapping[K, V]) -> None:
-        self._kept = values
+        self._values = values
 
     def __getitem__(self, key: K) -> V:
-        value: V = copy.deepcopy(self._kept[key])
+        value: V = copy.deepcopy(self._values[key])
         return value
 
     def __iter__(self) -> Iterator[K]:
-        return iter(self._kept)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._values)
 
     def __repr__(self) -> str:
-        return repr(self._kept)
+        return repr(self._values)
 
 
 class Event:
-    """One event of a trace with the state at it, which stays that of this event however long it is kept.
+    """One event of a trace, with the state at this event.
 
-    A ``line`` event comes before its line runs: `locals` are the values the line starts from. So does an
-    ``instruction`` event before its instruction: `stack` is then the whole value stack.
+    A ``line`` event comes before its line runs, so `locals` are the values that the line starts from. An
+    ``instruction`` event comes before its instruction, and its `stack` is the whole value stack.
     """
 
     __slots__ = ("_state", "row")
@@ -413,7 +421,7 @@ class Event:
 
     @property
     def frame(self) -> int:
-        """Number of the frame, by first sight within the trace."""
+        """Number of the frame, in order of first sight within the trace."""
         return self.row.frame
 
     @property
@@ -442,59 +450,65 @@ class Event:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """What happened in this thread since its previous event and was not recorded, because of a limit
-        that was asked for: how many of each (docs/reference/format.md, *Gaps*). Empty almost always."""
+        """Counts of what a limit left out since the thread's previous event (format.md, *Gaps*).
+
+        Empty if nothing was left out.
+        """
         return loads(self.row.left_out) if self.row.left_out else {}
 
     @property
     def output(self) -> str:
-        """What was written to standard output since the previous event."""
+        """The text written to standard output since the previous event."""
         return self.row.output or ""
 
     @property
     def state(self) -> State:
-        """The state at this event, in encoded form, for who needs more than the properties below. What is
-        read from it is a copy of the reader's own."""
+        """The state at this event, in encoded form. Whatever you read from it is a copy."""
         return self._known().copies()
 
     @property
     def value(self) -> Value | None:
-        """What was returned, yielded or raised; None for the other kinds."""
+        """The value that was returned, yielded or raised; None for other kinds of events."""
         if self.row.value is None:
             return None
         return decode(loads(self.row.value), self._known().objects)
 
     @property
     def locals(self) -> dict[str, Value]:
-        """The frame's names and values. For a module's frame these are its globals, and the variables of a
-        comprehension that runs there."""
+        """Names and values of the frame.
+
+        For a module's frame these are its globals and the variables of a comprehension that runs in it.
+        """
         return self._known().locals(self.row.frame)
 
     @property
     def stack(self) -> list[Value]:
-        """What lies on the frame's value stack: live loop iterators (outermost first) and whatever
-        an unfinished expression has computed."""
+        """The frame's value stack: iterators of running loops (outermost first), and the values that an
+        unfinished expression has computed."""
         state = self._known()
         return [decode(value, state.objects) for value in state.frames[self.row.frame].stack]
 
     @property
     def globals(self) -> dict[str, Value]:
-        """The globals of the frame's module that are recorded."""
+        """The recorded globals of the frame's module."""
         state = self._known()
         names = state.globals.get(self.row.file, _NONE)
         return {name: decode(value, state.objects) for name, value in names.items()}
 
-    def extent(self, most: int) -> int:
-        """How many values `locals`, `stack`, `value` and `caller_locals` hold: `recording.value.extent`."""
+    def extent(self, max_count: int) -> int:
+        """Extent of `locals`, `stack`, `value` and `caller_locals` together (`recording.value.extent`)."""
         state = self._known()
         names, stack = state.names(self.row.frame), state.frames[self.row.frame].stack
         value = [loads(self.row.value)] if self.row.value else []
-        return extent([*names.values(), *stack, *value, *self._callers.values()], state.objects, most)
+        return extent([*names.values(), *stack, *value, *self._callers.values()], state.objects, max_count)
 
     @property
     def changed(self) -> frozenset[str]:
-        """Names bound, rebound or unbound since the frame's previous event. What an unfinished line changed
-        before it called another frame is at the event of that call: `caller_changed`."""
+        """Names bound, rebound or unbound since the frame's previous event.
+
+        Names that an unfinished line changed before it called another frame are in `caller_changed` of that
+        call.
+        """
         names = {*loads(self.row.locals)} if self.row.locals else set()
         if self.row.globals and self.row.function == "<module>":
             names |= loads(self.row.globals).keys()
@@ -503,14 +517,14 @@ class Event:
     @property
     def caller_changed(self) -> frozenset[str]:
         """At a ``call`` or ``resume``: names that the unfinished line of the calling frame has bound, rebound
-        or unbound, such as the variable of a comprehension. Empty for the other kinds."""
+        or unbound, such as the variable of a comprehension. Empty for other kinds of events."""
         caller = loads(self.row.caller) if self.row.caller else {}
         return frozenset(caller.get("locals", ()))
 
     @property
     def caller_locals(self) -> dict[str, Value]:
-        """At a ``call`` or ``resume``: the local variables of the calling frame; of a module only those of a
-        comprehension that runs there. Empty for the other kinds."""
+        """At a ``call`` or ``resume``: the local variables of the calling frame. If that is a module, only
+        those of a comprehension that runs in it. Empty for other kinds of events."""
         return {name: decode(value, self._known().objects) for name, value in self._callers.items()}
 
     @property
@@ -525,10 +539,12 @@ class Event:
 
 
 class Trace:
-    """The events of one thread, by index, by slice, or one after another.
+    """The events of one thread, by index, by slice, or by iteration.
 
-    Iterating computes each state from the one before. An event by index computes its state on first use, from
-    the nearest checkpoint. rows: a list, or a sequence that reads them from a file.
+    Iteration computes each state from the one before. An event by index computes its state on first use, from
+    the nearest checkpoint.
+
+    rows: a list, or a sequence that reads the rows from a file.
     """
 
     def __init__(self, rows: Sequence[Row], *, thread: int = 0, cut: str | None = None) -> None:
@@ -538,7 +554,7 @@ class Trace:
         """Why events are missing at the end (``events``: the limit on events was reached), or None."""
         self._checkpoints: dict[int, State] = {}
         self._latest: tuple[int, State] = -1, State()
-        """The state that was asked for last, and of which event."""
+        """The latest requested state, and the index of its event."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -565,7 +581,7 @@ class Trace:
             yield Event(row, state)
 
     def state(self, index: int) -> State:
-        """The state at the event of that index: `Event.state`."""
+        """The state at the event with this index: `Event.state`."""
         return self[index].state
 
     def _state(self, index: int) -> State:
@@ -580,6 +596,6 @@ class Trace:
         for i in range(position + 1, index + 1):
             state = state.after(self.rows[i])
             if i % CHECKPOINT_EVENTS == 0 and i % (state.size + CHECKPOINT_EVENTS) < CHECKPOINT_EVENTS:
-                self._checkpoints[i] = state  # of large ones fewer
+                self._checkpoints[i] = state  # the larger the state, the fewer checkpoints
         self._latest = index, state
         return state

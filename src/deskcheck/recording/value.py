@@ -1,7 +1,7 @@
-"""What a variable held, as data: bounded, with identity, without addresses, and without the object.
+"""The values of variables, as data: of bounded size, with identity numbers, without addresses.
 
 A `Value` is read from its encoded form (JSON, see docs/reference/format.md) and rendered as text. This module
-does not look at live objects: taking snapshots of them is the tracer's work.
+never sees live objects: the tracer takes snapshots of them.
 """
 
 import json
@@ -22,38 +22,36 @@ _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A snapshot of one Python value.
-
-    kind: ``atom`` (`atom` is the value itself), ``text`` (immutable, `text` is its repr),
-    ``tuple``, ``frozenset``, ``range``, ``slice``, ``list``, ``dict``, ``set``, ``bytearray``,
-    ``array`` (numpy's, a pandas Series or Index, a column of a table), ``table``, ``object``, ``exception``,
-    ``iterator``, ``generator``, ``function``, ``method``, ``class``,
-    ``opaque`` (only its type is known), ``ref`` (an enclosing value again: a cycle), ``unbound`` (no value).
-
-    id: identity number, given in order of first sight within a trace, for everything that can be
-    told apart by ``is`` and matters: two names with one id are aliases. None for immutable values.
-
-    items: what a container holds, in iteration order; for a dict pairs (key, value). Of an array the first,
-    the last index fastest; of a table pairs (label, column). shape, dtype: of arrays and tables.
-    fields: attributes, or the parts of an iterator, function or generator, by name.
-    length: how many items or characters there really are.
-    cut: why something is left out here (``long``, ``deep``, ``many``, ``masked``: a secret, ``varies``: it
-    differs between two runs, which do not read it), None if this value is whole.
-    `whole` asks the same of everything inside.
-    """
+    """A snapshot of one Python value."""
 
     kind: str
+    """``atom`` (`atom` is the value itself), ``text`` (immutable, `text` is its repr), ``tuple``,
+    ``frozenset``, ``range``, ``slice``, ``list``, ``dict``, ``set``, ``bytearray``, ``array`` (of numpy, a
+    pandas Series or Index, a column of a table), ``table``, ``object``, ``exception``, ``iterator``,
+    ``generator``, ``function``, ``method``, ``class``, ``opaque`` (only the type is known), ``ref`` (a cycle:
+    an enclosing value again), ``unbound`` (no value)."""
     type: str
     atom: Any = None
     text: str | None = None
     id: int | None = None
+    """Identity number, in order of first sight within a trace; None for immutable values. Two names with the
+    same number are aliases."""
     items: tuple[Any, ...] = ()
+    """Items of a container, in iteration order; pairs (key, value) for a dict; the first items of an array,
+    with the last index fastest; pairs (label, column) for a table."""
     fields: tuple[tuple[str, "Value"], ...] = ()
+    """Attributes, or the parts of an iterator, function or generator, by name."""
     names: tuple[str, ...] = ()
     length: int | None = None
+    """True number of items or characters."""
     cut: str | None = None
+    """Why a part of this value is left out: ``long``, ``deep``, ``many``, ``masked`` (a secret), ``varies``
+    (differs between two runs, which do not read it). None if nothing is. `whole` also covers all values
+    inside."""
     shape: tuple[int, ...] | None = None
+    """Shape of an array or table."""
     dtype: str | None = None
+    """dtype of an array or table."""
 
     def __repr__(self) -> str:
         return render(self)
@@ -66,7 +64,7 @@ class Value:
         raise KeyError(name)
 
     def children(self) -> list["Value"]:
-        """Everything directly inside: items (keys and values of a dict), then fields."""
+        """The values directly inside: items (keys and values of a dict), then fields."""
         flat: list[Value] = []
         for item in self.items:
             flat.extend(item if isinstance(item, tuple) else (item,))
@@ -74,12 +72,12 @@ class Value:
         return flat
 
     def walk(self) -> Iterator["Value"]:
-        """This value and everything inside, each once."""
-        todo, seen = [self], set()
+        """This value and all values inside it, each once."""
+        todo, visited = [self], set()
         while todo:
             value = todo.pop()
-            if id(value) not in seen:
-                seen.add(id(value))
+            if id(value) not in visited:
+                visited.add(id(value))
                 yield value
                 todo.extend(value.children())
 
@@ -90,19 +88,21 @@ class Value:
 
     @property
     def bare(self) -> bool:
-        """Whether it is an instance that shows nothing of itself, as those of foreign classes may."""
-        shown = self.fields or self.items or self.names or self.text is not None
-        return self.kind == "object" and not shown
+        """Whether it is an instance without visible contents, such as some instances of foreign classes."""
+        has_contents = self.fields or self.items or self.names or self.text is not None
+        return self.kind == "object" and not has_contents
 
     @property
     def builtin(self) -> bool:
-        """Whether this is whole and made of builtin data alone, so that its rendering is its repr."""
+        """Whether this is whole and consists only of builtin data, so that its rendering is its repr."""
         return all(value.cut is None and value._plain for value in self.walk()) and not self._comes_again
 
     @property
     def _comes_again(self) -> bool:
-        """Whether a tuple may hold itself, by way of a container. `repr` ends at the tuple, ``(...)``; it has
-        no identity here, so the rendering ends at the container in it."""
+        """Whether a tuple may contain itself through a container.
+
+        `repr` stops at the tuple, ``(...)``. A tuple has no identity here, so the rendering stops later.
+        """
         if not any(value.kind == "ref" for value in self.walk()):
             return False
         tuples = [value for value in self.walk() if value.kind == "tuple"]
@@ -124,7 +124,7 @@ class Value:
 
     @property
     def _plain(self) -> bool:
-        """What `builtin` asks of each value, itself apart from what is inside."""
+        """Whether this value is builtin data, not counting the values inside it."""
         if self.kind == "text":
             return self.type in ("ellipsis", "NotImplementedType")
         if self.kind in ("tuple", "frozenset", *_CONTAINERS):
@@ -136,13 +136,11 @@ UNBOUND = Value("unbound", "unbound")
 
 
 def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
-    """The `Value` that an encoded value stands for; `objects` gives the content of each identity.
+    """The `Value` that an encoded value represents; `objects` maps identity numbers to contents.
 
-    What lies deeper than `DEPTH` is cut there: a list whose every element is the next one can be as long as a
-    trace, and nobody follows it to its end.
+    Values deeper than `DEPTH` are cut: a chain of lists can be as long as a trace.
 
-    Raises ValueError on what is no encoded value, DamagedRows (a KeyError) on an identity that `objects`
-    lacks.
+    Raises ValueError if it is not an encoded value, and DamagedRows (a KeyError) if an object is missing.
     """
     return _Decoder(objects).value(encoded)
 
@@ -150,13 +148,15 @@ def decode(encoded: Encoded, objects: Mapping[int, Content]) -> Value:
 EXTENT_CHARS = 64
 
 
-def extent(roots: Iterable[Encoded], objects: Mapping[int, Content], most: int) -> int:
-    """How many encoded values there are in these, with all that is inside them and in the objects that they
-    lead to, each object once; `EXTENT_CHARS` of text count as a value. No more than `most` are counted."""
+def extent(roots: Iterable[Encoded], objects: Mapping[int, Content], max_count: int) -> int:
+    """The number of encoded values in these roots and in all objects that they lead to, up to `max_count`.
+
+    Each object counts once. `EXTENT_CHARS` characters of text count as a value.
+    """
     count = 0
     visited: set[int] = set()
-    todo = [*islice(roots, most)]
-    while todo and count < most:
+    todo = [*islice(roots, max_count)]
+    while todo and count < max_count:
         part = todo.pop()
         count += 1
         if isinstance(part, str):
@@ -170,7 +170,7 @@ def extent(roots: Iterable[Encoded], objects: Mapping[int, Content], most: int) 
             todo += part.values()
         elif isinstance(part, list):
             todo += part
-    return min(count + len(todo), most)
+    return min(count + len(todo), max_count)
 
 
 def reached(value: Any, objects: Mapping[int, Any]) -> set[int]:
@@ -191,19 +191,20 @@ def reached(value: Any, objects: Mapping[int, Any]) -> set[int]:
 
 
 DEPTH = 100
-"""Values inside one another; the tracer's own limit on one moment is 60."""
+"""Limit on nested values. The tracer nests up to 60 at one event."""
 _MADE_ANEW = 2_000
-"""After so many objects cycles stay cut where they were: there are too many ways through a dense graph."""
+"""Number of objects after which a decoded object in a cycle is reused, wherever the cycle was cut: a dense
+graph has too many paths."""
 
 
 class _Decoder:
     def __init__(self, objects: Mapping[int, Content]) -> None:
         self.objects = objects
-        self.done: dict[int, Value] = {}
+        self.decoded: dict[int, Value] = {}
         self.open: set[int] = set()
         self.cycles = 0
-        """How often an object was met that was being decoded, or lay too deep."""
-        self.made = 0
+        """How often the decoder met an object that it was still decoding, or that was too deep."""
+        self.objects_decoded = 0
         self.depth = 0
 
     def value(self, encoded: Encoded) -> Value:
@@ -225,8 +226,8 @@ class _Decoder:
         raise ValueError(f"not an encoded value: {encoded!r:.80}")
 
     def object(self, number: int) -> Value:
-        if number in self.done:
-            return self.done[number]
+        if number in self.decoded:
+            return self.decoded[number]
         content = self.objects.get(number)
         if content is None:
             raise DamagedRows(f"a value leads to object #{number}, which is not there")
@@ -239,7 +240,7 @@ class _Decoder:
             return Value("opaque", type_, id=number, cut="deep")
         self.depth += 1
         self.open.add(number)
-        self.made += 1
+        self.objects_decoded += 1
         cycles = self.cycles
         items: tuple[Any, ...]
         if kind in ("dict", "table") or content.get("base") == "dict":
@@ -261,9 +262,9 @@ class _Decoder:
         )
         self.open.discard(number)
         self.depth -= 1
-        # Where a cycle is cut depends on where it was entered: such a value looks otherwise elsewhere.
-        if self.cycles == cycles or self.made > _MADE_ANEW:
-            self.done[number] = value
+        # The cut in a cycle depends on where it was entered: such a value cannot be reused elsewhere.
+        if self.cycles == cycles or self.objects_decoded > _MADE_ANEW:
+            self.decoded[number] = value
         return value
 
     def _number_or_text(self, kind: str, encoded: Encoded) -> Value:
@@ -310,7 +311,7 @@ _ATOMS: dict[str, Callable[[Any], Any]] = {
 
 
 def _unescaped(text: str) -> str:
-    """What is between the quotes of a str's `repr`, as the characters that it stands for."""
+    """The characters of a str, given the text between the quotes of its `repr`."""
     return text.encode("ascii", "backslashreplace").decode("unicode_escape", "replace")
 
 
@@ -322,16 +323,17 @@ _READERS: dict[str, Callable[[_Decoder, str, Encoded], Value]] = {
     "method": _Decoder._method,
     **dict.fromkeys(("unbound", "cut"), _Decoder._cut),
 }
-"""By the key that an encoded value is known by."""
+"""The key that identifies the form of an encoded value -> the method that reads it."""
 
 
 def render(value: Value, *, max_chars: int | None = None, ids: bool = False) -> str:
-    """The value as text. For a whole value made of builtins, exactly what `repr` gives.
+    """The value as text: its `repr` if it is whole and consists of builtins.
 
-    Anything else is shown in angle brackets or as ``Type(field=...)``, with identity numbers in
-    place of addresses, and ``...`` with a count where something was left out. With `ids`, every
-    container carries its identity number too, as ``#3[1, 2]``, so that aliases show. `max_chars`
-    cuts the middle out of a longer text, visibly.
+    Other values are shown in angle brackets or as ``Type(field=...)``, with identity numbers instead of
+    addresses, and ``...`` with a count instead of omitted items.
+
+    max_chars: a longer text loses its middle, visibly.
+    ids: show the identity numbers of containers too, as ``#3[1, 2]``, so that aliases are visible.
     """
     text = _Renderer(ids, 4 * max_chars if max_chars else None).text(value)
     if max_chars is not None and len(text) > max_chars:
@@ -395,13 +397,13 @@ class _Renderer:
 
     def _items(self, value: Value) -> str:
         if value.kind == "dict" or value.names == ("dict",):
-            shown = [f"{self.text(k)}: {self.text(v)}" for k, v in value.items]
+            texts = [f"{self.text(k)}: {self.text(v)}" for k, v in value.items]
         else:
-            shown = [self.text(item) for item in value.items]
+            texts = [self.text(item) for item in value.items]
         if value.cut is not None:
-            left = f" {value.length - len(value.items)} more" if value.length is not None else ""
-            shown.append(f"...{left}")
-        return ", ".join(shown)
+            omitted = f" {value.length - len(value.items)} more" if value.length is not None else ""
+            texts.append(f"...{omitted}")
+        return ", ".join(texts)
 
     def _container(self, value: Value) -> str:
         inside, kind = self._items(value), value.kind
@@ -423,8 +425,11 @@ class _Renderer:
         head = value.text if value.text is not None else value.type
         if value.kind == "object":
             if value.names:  # a subclass of a builtin container
-                left, right = ("{", "}") if value.names[0] in ("dict", "set") else ("[", "]")
-                parts = [f"{left}{self._items(value)}{right}", *parts[1 if value.items or value.cut else 0 :]]
+                opening, closing = ("{", "}") if value.names[0] in ("dict", "set") else ("[", "]")
+                parts = [
+                    f"{opening}{self._items(value)}{closing}",
+                    *parts[1 if value.items or value.cut else 0 :],
+                ]
             return f"{head}{_number(value)}({', '.join(parts)})"
         return f"<{head}{_number(value)}{' ' if parts else ''}{', '.join(parts)}>"
 
@@ -465,11 +470,11 @@ _scan: Callable[[str, int], tuple[Encoded, int]] = vars(json.JSONDecoder())["sca
 
 
 def loads(text: str) -> Encoded:
-    """Decode one JSON text as the format writes it."""
+    """Decode one JSON text."""
     try:
         value, end = _scan(text, 0)
         if end == len(text):
             return value
     except StopIteration:
         pass
-    return json.loads(text)  # It takes twice as long for a short text, and says what is wrong with one.
+    return json.loads(text)  # slower, but its error says what is wrong with the text

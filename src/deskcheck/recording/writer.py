@@ -1,8 +1,8 @@
 """The one writer of recordings on disk: Parquet shards that are whole or absent.
 
-It takes over what a killed writer left. What survives what: a finished recording survives the death of
-the process (kill -9 too), because it lies in ``.spool`` and came there by a rename; it may be lost when
-the power fails. A shard is synced before it gets its name and survives both.
+It takes over the finished recordings of a killed writer. A finished recording survives the death of the
+process (kill -9 too), because it was renamed into ``.spool``, but may be lost in a power failure. A shard is
+synced before it gets its name and survives both.
 """
 
 import json
@@ -46,17 +46,17 @@ from deskcheck.recording.spool import (
 # Whichever comes first ends a row group of a shard; in bytes for the reason given at `spool._BATCH_BYTES`.
 _GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
 _BATCHES = 100
-"""That are kept as they come, before they are made one: each takes some 15 KB beside what it holds."""
+"""Number of batches that are kept before they are joined: each takes some 15 KB besides its contents."""
 TABLES = ("recordings", "events")
-"""The files of a shard. The first is put in its place last: it is the commit."""
+"""The files of a shard. The first is renamed last: it is the commit."""
 
 
 class Writer:
-    """Writes recordings into a folder, which is made if need be. One writer per folder at a time.
+    """Writes recordings into a folder, which is made if needed. A folder can have one writer at a time.
 
     A writer keeps the finished recordings of an earlier one and deletes unfinished ones. `done` has the ids
-    of those that exist. Leaving the block, also by an exception, writes what is finished and
-    abandons the rest.
+    of the finished ones. Leaving the block, also by an exception, writes the finished recordings and abandons
+    the others.
 
         with Writer("runs/crux") as writer:
             for program in programs:
@@ -65,7 +65,9 @@ class Writer:
                     ...
 
     Several recordings may be open at once, each used by one thread at a time. The call of `Spool.finish` that
-    fills `shard_recordings` or `shard_events` writes a shard. prepare: called once the folder is locked.
+    reaches `shard_recordings` or `shard_events` writes a shard.
+
+    prepare: called once the folder is locked.
 
     Raises:
         RecordingError: the folder cannot be written to, another writer has it, or a shard in it is damaged.
@@ -91,7 +93,7 @@ class Writer:
         self._pid = os.getpid()
         self._closed = False
         self._guard = threading.Lock()  # the four below
-        self._done: dict[str, None] = {}
+        self._recorded: dict[str, None] = {}
         self._open: dict[str, Spool] = {}
         self._finished: list[Finished] = []
         self._spooled = 0
@@ -111,11 +113,11 @@ class Writer:
 
     @property
     def done(self) -> AbstractSet[str]:
-        """Ids of all recordings that are finished, whoever finished them. Grows while recordings are made."""
-        return self._done.keys()
+        """Ids of all finished recordings, including those of earlier writers. Grows with each new one."""
+        return self._recorded.keys()
 
     def begin(self, program: Program) -> "Spool":
-        """Open a recording of a program. Exactly one of its `finish` and `abandon` is to be called.
+        """Open a recording of a program. Call either its `finish` or its `abandon`.
 
         Raises:
             InputError: the folder has a recording of that id, or one is open; or a field of the program
@@ -124,11 +126,11 @@ class Writer:
         row = program_row(program)
         with self._guard:
             self._refuse_if_closed()
-            if program.id in self._done or program.id in self._open:
-                state = "recorded already" if program.id in self._done else "being recorded"
+            if program.id in self._recorded or program.id in self._open:
+                state = "recorded already" if program.id in self._recorded else "being recorded"
                 raise InputError(
                     f"{self.folder}: program {program.id!r} is {state}. "
-                    "Skip the ids in Writer.done, and give every program of a folder an id of its own."
+                    "Skip the ids in Writer.done, and give every program of a folder a different id."
                 )
             stem = self._spool_folder / f"{self._spooled:08d}"
             self._spooled += 1
@@ -137,20 +139,20 @@ class Writer:
         return spool
 
     def flush(self) -> None:
-        """Write what is finished into shards, so that what comes next is in others.
+        """Write the finished recordings into shards. Later ones go into new shards.
 
         Raises:
-            RecordingError: the disk refuses; what is finished waits in the folder.
+            RecordingError: the disk refuses; the finished recordings wait in the folder.
         """
         self._refuse_if_closed()
         self._write_shards(everything=True)
 
     def close(self) -> None:
-        """Abandon what is open, write what is finished into shards, let go of the folder.
+        """Abandon open recordings, write finished ones into shards, and release the folder.
 
-        Should the last shards fail to be written, what is finished waits in the folder for the next writer.
+        If writing the last shards fails, the finished recordings wait in the folder for the next writer.
         """
-        # A fork of this process that leaves the with block must not touch what is its parent's.
+        # A fork of this process that leaves the with block must not touch its parent's files.
         if self._closed or os.getpid() != self._pid:
             return
         with self._guard:
@@ -189,25 +191,25 @@ class Writer:
         names = shard_names(self.folder)
         if any(len(name) == HASH_CHARS for name in names["recordings"] | names["events"]):
             raise InputError(
-                f"{self.folder}: holds the shards of a job: record on with its own command (--shards), or "
+                f"{self.folder}: contains the shards of a job: rerun its command (--shards) to continue, or "
                 "choose another folder."
             )
 
     def _recover(self) -> None:
-        """Find what is recorded, and make the folder what it is between two writers.
+        """Find the finished recordings, and delete what a killed writer left unfinished.
 
-        A writer can die at any point, so every step here may be found half done and is done again.
+        A writer can die at any point, also here. So every step can be repeated.
         """
         cache = Cache()
         shards = shard_names(self.folder)
         numbers = {table: {int(name) for name in names} for table, names in shards.items()}
         self._number = max(numbers["recordings"] | numbers["events"], default=-1) + 1
         for number in sorted(numbers["recordings"]):
-            self._done.update(dict.fromkeys(ShardReader(self.folder, number, cache).ids()))
+            self._recorded.update(dict.fromkeys(ShardReader(self.folder, number, cache).ids()))
         waiting: dict[str, Finished] = {}
         for path in sorted(self._spool_folder.glob("*.json")):
             finished = read_finished(path)
-            if finished is not None and finished.id not in self._done:
+            if finished is not None and finished.id not in self._recorded:
                 waiting[finished.id] = finished
         for number in sorted(numbers["events"] - numbers["recordings"]):
             self._delete_half_shard(self.folder / file_name("events", number), waiting.keys(), cache)
@@ -218,12 +220,12 @@ class Writer:
             digits = re.match(r"[0-9]+", path.stem)
             self._spooled = max(self._spooled, int(digits[0]) + 1 if digits else 0)
         self._finished = list(waiting.values())
-        self._done.update(dict.fromkeys(waiting))
+        self._recorded.update(dict.fromkeys(waiting))
 
     def _delete_half_shard(self, path: Path, waiting: AbstractSet[str], cache: "Cache") -> None:
-        """Delete an events file that a writer had named when it died before naming its partner.
+        """Delete an events file whose writer died before it named the partner.
 
-        Only if everything in it is still in the spool: else somebody took the partner away.
+        Only if all its recordings are still in the spool: else the partner was removed later.
         """
         if not set(ParquetFile(path, EVENTS_SCHEMA, cache).column("recording")) <= waiting:
             raise RecordingError.at(
@@ -236,7 +238,7 @@ class Writer:
     def _add(self, finished: Finished) -> None:
         with self._guard:
             self._open.pop(finished.id, None)
-            self._done[finished.id] = None
+            self._recorded[finished.id] = None
             self._finished.append(finished)
         self._write_shards()
 
@@ -245,7 +247,7 @@ class Writer:
             self._open.pop(id_, None)
 
     def _take(self, everything: bool) -> list[Finished]:
-        """Take the recordings of the next shard off the list; none if it would not be full."""
+        """Remove the recordings of the next shard from the list; none if the shard would not be full."""
         with self._guard:
             events = 0
             for count, finished in enumerate(self._finished, 1):
@@ -316,7 +318,7 @@ class Writer:
 
 
 def save_recording(recording: Recording, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
-    """Add a recording that is whole in memory to a folder; returns its id there (`Recording.save`)."""
+    """Add a recording in memory to a folder; returns its id there (`Recording.save`)."""
     path = Path(folder)
     if (path.exists() and not path.is_dir()) or (path.suffix in _FILES and not path.is_dir()):
         raise InputError(
@@ -346,7 +348,7 @@ _FILES = frozenset({".html", ".json", ".jsonl", ".parquet"})
 
 
 def free_id(name: str, taken: AbstractSet[str]) -> str:
-    """The name, or with a number where it is taken."""
+    """The name, with a number if it is taken."""
     candidate, number = name, 1
     while candidate in taken:
         number += 1
@@ -355,8 +357,10 @@ def free_id(name: str, taken: AbstractSet[str]) -> str:
 
 
 def delete(folder: Path, ids: AbstractSet[str]) -> None:
-    """Delete what waits of these recordings, and shards that hold nothing else. For who has the folder; where
-    it was cut short it can be done again, before the next writer looks."""
+    """Delete these recordings from the spool, and shards that contain only these.
+
+    The caller has the lock of the folder. If this was interrupted, repeat it before the next writer starts.
+    """
     for path in (folder / SPOOL_NAME).glob("*.json"):
         finished = read_finished(path)
         if finished is not None and finished.id in ids:
@@ -383,7 +387,7 @@ class ShardFile:
         self._batches: list[Any] = []
         self._rows = self._bytes = 0
         self._joined = 0
-        """Of the batches, those that were made of many."""
+        """The number of batches that were joined from many."""
         self._writer = pq.ParquetWriter(
             str(path),
             schema,
@@ -429,8 +433,11 @@ class ShardFile:
 def join_shards(
     sources: list[dict[str, Path]], into: dict[str, Path], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write several shards as one, row group by row group. Both: the path of each table. told: for the
-    metadata of the recordings file."""
+    """Write several shards as one, row group by row group.
+
+    sources, into: the path of each table.
+    metadata: additional metadata of the recordings file.
+    """
     first_row = 0
     schema = RECORDINGS_SCHEMA.with_metadata({**RECORDINGS_SCHEMA.metadata, **(metadata or {})})
     with (

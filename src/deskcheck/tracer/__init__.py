@@ -1,5 +1,8 @@
-"""Watches a running program and reports events. A guest in someone else's process: it imports the
-standard library and `recording`, and leaves output, exceptions and exit status as it finds them."""
+"""Watches a running program and reports events.
+
+The tracer is a guest in the program's process: it imports only the standard library and `recording`, and does
+not change output, exceptions or the exit status.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -13,10 +16,13 @@ __all__ = ["Granularity", "ReferenceTracer", "TraceLimits", "tracer_class"]
 
 
 def tracer_class(name: str | None = None) -> "type[NativeTracer] | type[ReferenceTracer]":
-    """The native tracer where it was built for this interpreter, else the reference: they agree. name:
-    ``reference`` for that one in any case.
+    """The native tracer if it was built for this interpreter, else the reference tracer. Both record the
+    same.
 
-    Raises ValueError for another name."""
+    name: ``native`` or None for this choice, ``reference`` for the reference tracer in any case.
+
+    Raises ValueError for other names.
+    """
     if name not in (None, "native", ReferenceTracer.name):
         raise ValueError(f"there is no tracer {name!r}: native, reference")
     if name == ReferenceTracer.name:

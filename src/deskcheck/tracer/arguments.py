@@ -1,7 +1,6 @@
-"""What the text of a call's arguments is good for: whether it makes them again, whether it shows them.
+"""Judges the text of a call's arguments: whether it can be evaluated, and whether it shows their full value.
 
-A guest: standard library and `recording` only. Nothing of the program's is run to find out what an
-argument is.
+A guest: it needs only the standard library and `recording`, and runs no code of the program.
 """
 
 import ast
@@ -18,7 +17,7 @@ _LITERAL = (
 
 
 def is_literal(text: str) -> bool:
-    """Whether an argument list can be evaluated anywhere: not with a ``nan`` in it, or a list in itself."""
+    """Whether an argument list can be evaluated anywhere. It cannot with ``nan``, or a list inside itself."""
     try:
         tree = ast.parse(f"f{text}", mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -35,14 +34,16 @@ def is_literal(text: str) -> bool:
 
 
 def telling(value: Value, code: Container[str] = ()) -> bool:
-    """Whole, with nothing in it that shows nothing of itself, and no code that a reader may not see.
-    code: qualified names of functions and classes whose text is shown."""
+    """Whether a value is shown completely: no part is cut or without visible contents or hidden code.
+
+    code: qualified names of functions and classes whose text is shown.
+    """
     return all(_tells(part, code) for part in value.walk())
 
 
 def _tells(value: Value, code: Container[str]) -> bool:
     if value.kind == "opaque":
-        return value.type == "object" and value.cut is None  # which has nothing but its identity
+        return value.type == "object" and value.cut is None  # an `object()` has only its identity
     if value.kind in ("function", "class"):
         named = (value.text or "").removeprefix(f"{value.kind} ") in code
     else:
@@ -51,7 +52,7 @@ def _tells(value: Value, code: Container[str]) -> bool:
 
 
 def _is_code(text: str, code: Container[str]) -> bool:
-    """Whether the text of something immutable stands for code that is not the standard library's."""
+    """Whether the text of an immutable value names code outside of the standard library."""
     if text.startswith("<class '"):
         module, dot, _ = text[8:].partition(".")
         return bool(dot) and module not in sys.stdlib_module_names

@@ -1,7 +1,8 @@
-"""How a tracer comes and goes: it takes the place of the program's trace function and puts everything back.
+"""The base of both tracers: installs the trace function in the program's process and removes it again.
 
-What both tracers share: while one is on, `sys.settrace` and `sys.gettrace` keep meaning the program's own
-trace function, which is called beside ours. Also the names that neither records, and callables in C by name.
+While a tracer is on, `sys.settrace` and `sys.gettrace` still refer to the program's trace function, which is
+called besides ours. This module also has the global names that are never recorded, and the names of C
+functions.
 """
 
 import builtins
@@ -22,7 +23,7 @@ from deskcheck.tracer.snapshot import ITERATOR_TYPES, know_enum
 globals()["__builtins__"] = dict(vars(builtins))
 
 KEEPS_ROOTS = 0x80 | 0x200
-"""CO_COROUTINE and CO_ASYNC_GENERATOR: suspended, they are held by an event loop that is not recorded."""
+"""CO_COROUTINE and CO_ASYNC_GENERATOR: while suspended, they belong to an event loop that is not recorded."""
 HIDDEN_GLOBALS = frozenset(
     "__name__ __doc__ __package__ __loader__ __spec__ __file__ __cached__ __builtins__ __warningregistry__"
     " __annotations__ __conditional_annotations__".split()
@@ -43,34 +44,34 @@ C_NAMES = {
     for name, value in names.items()
     if type(value) in _C_CALLABLES or (type(value) is type and names is vars(builtins))
 }
-"""Names of builtin callables, by address."""
+"""Address of a builtin callable -> its name."""
 
 OPERAND_TYPES = ITERATOR_TYPES | {id(kind) for kind in (type, *_C_CALLABLES)}
-"""Addresses of the types of operands that are looked at: what calls back, and what it is called for."""
+"""Addresses of the types of operands that are recorded: C callables that call back, and their iterators."""
 
 
 def c_name(callable_: Any) -> str | None:
     """Name of a callable implemented in C; None for Python functions and the program's classes."""
     kind = type(callable_)
     is_c_type = kind is type and (not flags_of(callable_) & HEAP or flags_of(callable_) & IMMUTABLE)
-    if is_c_type or any(kind is known for known in _C_CALLABLES):
+    if is_c_type or any(kind is c_type for c_type in _C_CALLABLES):
         return str(callable_.__name__)
     return None
 
 
 Local = Callable[[FrameType, str, Any], Any]
 FrameCallback = Callable[[str, Any], None]
-"""What is called at some events, with their name and argument as `sys.settrace` has them."""
+"""Called at some events, with the event's name and argument of `sys.settrace`."""
 
 
 class Guest(ABC):
-    """Traces the calling thread, and threads started while it is on.
+    """Traces the calling thread, and threads that start while it is on.
 
-    scope: which code is recorded: `co_filename` -> the name that events give the file. emit: called
-    with events as blocks (`recording.block`). modules: names of
-    the modules that the scope belongs to, whose classes and functions are looked into. granularity: lines,
-    or instructions too. hidden: names of module namespaces that are not recorded, as what IPython keeps in
-    the user's.
+    scope: the code to record: `co_filename` -> name of the file in events.
+    emit: called with each block of events (`recording.block`).
+    modules: names of the program's modules, whose classes and functions are recorded with their contents.
+    granularity: lines only, or instructions too.
+    hidden: global names that are not recorded, such as those that IPython puts into the user's namespace.
     """
 
     name: str
@@ -92,29 +93,29 @@ class Guest(ABC):
         self.limits = limits or TraceLimits()
         self.granularity = granularity
         self.cut: str | None = None
-        """Why events are missing, once they are: ``events``, ``recursion``, ``untraced``,
-        ``subinterpreters``."""
+        """Why later events are missing: ``events``, ``recursion``, ``untraced``, ``subinterpreters``, ...;
+        None if they are not."""
         self.failure: BaseException | None = None
-        """An error of the tracer's own; the events up to it are true."""
+        """An error in the tracer. The events before it are correct."""
         self.is_on = False
         self._lock = threading.Lock()
         self._real = (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace)
         self._before: Any = None
         self._user = threading.local()
-        """`function`: the trace function that the program has set in this thread while ours was on."""
+        """Its `function` is the trace function that the program has set in this thread while ours was on."""
         self._user_thread_function: Any = None
         self._set_up()
 
     @abstractmethod
     def _set_up(self) -> None:
-        """Make what a tracer has of its own."""
+        """Create the attributes of the subclass."""
 
     def start(self, frame: FrameType | None = None, notify: FrameCallback = lambda event, arg: None) -> None:
-        """Begin to trace.
+        """Begin to trace. Frames that are already running are not recorded.
 
-        Frames that are already running are not recorded, but for `frame`: one of this thread that has begun
-        and run nothing yet is recorded from its `call` on, and `notify` is called at each ``exception`` and
-        ``return`` of it, once that is recorded; a generator's returns at each yield. It may stop the tracer.
+        frame: a frame of this thread that has not run any instruction yet. It is recorded from its `call` on.
+        notify: called at each ``exception`` and ``return`` of this frame after it was recorded (a generator
+        also returns at each yield). It may stop the tracer.
         """
         know_enum()
         self.is_on = True
@@ -126,8 +127,8 @@ class Guest(ABC):
         threading.gettrace = lambda: self._user_thread_function
         if memory.KNOWN:
             thread_settrace(self._thread_started)
-        # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615).
-        # It is one that never runs: its events would find no function where an earlier traced thread runs on.
+        # 3.12 delivers opcode events only if some frame asked for them before settrace (gh-103615). This
+        # frame never runs: its events would find no function while an earlier traced thread is still running.
         asks: Any = (_ for _ in ())
         asks.gi_frame.f_trace_opcodes = True
         self._attach()
@@ -135,7 +136,7 @@ class Guest(ABC):
             self._follow(frame, notify)
 
     def stop(self) -> None:
-        """Stop tracing, hand over what is left and put everything back. Safe to call twice."""
+        """Stop tracing, hand over the last events and restore the trace functions. Safe to call twice."""
         if not self.is_on:
             return
         self.is_on = False
@@ -148,25 +149,25 @@ class Guest(ABC):
         self._close()
 
     def forget_thread(self) -> None:
-        """In a forked child: record nothing more, and leave the parent's stream alone."""
+        """Stop recording in a forked child, without touching the parent's stream."""
         self.emit = lambda block: None
         self.is_on = False
         self._put_back()
         sys.settrace(None)
 
-    def give_up(self, why: str, failure: BaseException | None = None) -> None:
-        """Record nothing more; the program runs on."""
-        self.cut = self.cut or why
+    def give_up(self, reason: str, failure: BaseException | None = None) -> None:
+        """Stop recording. The program continues."""
+        self.cut = self.cut or reason
         self.failure = self.failure or failure
 
     @abstractmethod
     def wrote(self, text: str) -> None:
-        """Note that the program wrote to standard output: it goes with the next event."""
+        """Add text that the program wrote to standard output to the next event."""
 
     def _put_back(self) -> None:
         (sys.settrace, sys.gettrace, threading.settrace, threading.gettrace) = self._real
 
-    # -- the interpreter's trace function: how each tracer has its own --------------------------------
+    # -- the interpreter's trace function --------------------------------------------------------------
 
     @abstractmethod
     def _attach(self) -> None:
@@ -177,22 +178,22 @@ class Guest(ABC):
 
     @abstractmethod
     def _is_on_here(self) -> bool:
-        """Whether what the interpreter calls in this thread is ours. An error in a trace function,
-        the program's too, makes it forget the function."""
+        """Whether the trace function of this thread is ours. The interpreter removes a trace function after
+        an error in it, also one in the program's function."""
 
     def _give_back(self, function: Any) -> None:
-        """Have the interpreter call this trace function in the calling thread instead of ours."""
+        """Replace our trace function in the calling thread by this one."""
         self._real[0](function)
 
     @abstractmethod
     def _close(self) -> None:
-        """Called when everything is back in its place."""
+        """Called after the trace functions were restored."""
 
     @abstractmethod
     def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
-        """Installed by threading for a new thread."""
+        """The trace function that `threading` installs in a new thread."""
 
-    # -- the program's own ----------------------------------------------------------------------------
+    # -- the program's trace function ------------------------------------------------------------------
 
     @property
     def user_function(self) -> Any:

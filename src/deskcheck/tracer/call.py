@@ -35,7 +35,7 @@ _FUTURE = __future__.all_feature_names
 def _loop_runs(function: Any) -> InputError:
     name = function.__qualname__
     return InputError(
-        f"{name} gives a coroutine, and this thread runs an event loop already, as in a notebook. "
+        f"{name} returns a coroutine, but this thread already runs an event loop, as in a notebook. "
         f"Record it in another thread: await asyncio.to_thread(deskcheck.trace, {name}, ...)"
     )
 
@@ -50,19 +50,19 @@ def trace(
 ) -> Recording:
     """Call ``function(*args, **kwargs)`` in this process and record what it does.
 
-    Every function in the file that defines `function` is recorded, at every line or, with `granularity`, at
-    every instruction; `trace_limits` leaves events out. An exception that leaves the call is part of the
-    recording (`Outcome.RAISED`) and is not raised again, except `KeyboardInterrupt`. There is no protection:
-    for code that is not your own, use `deskcheck.sandbox`.
+    All functions in the file that defines `function` are recorded, at every line or, with `granularity`, at
+    every instruction. `trace_limits` leaves events out. If an exception leaves the call, the recording
+    contains it (`Outcome.RAISED`), and only `KeyboardInterrupt` is raised again. The call is not protected:
+    for code that you do not trust, use `deskcheck.sandbox`.
 
-    A coroutine is run to its end by `asyncio.run`. A generator that the function made is drawn, up to 1,000
-    values: the result is the list of what it yielded. The text of a file that was changed since it was
-    imported is left out, with a warning in the log.
+    A coroutine is run to its end by `asyncio.run`. If the function returns its own generator, the result is
+    the list of up to 1,000 values that it yields. The text of a file that was changed after its import is
+    left out, with a warning in the log.
 
-    Raises InputError for a class, for another callable that is no Python function, and for a coroutine where
-    an event loop runs already.
+    Raises InputError for a class or another callable that is not a Python function, and for a coroutine if an
+    event loop already runs.
     """
-    outermost.hold_collector()  # or it would come earlier to the call, for what we make
+    outermost.hold_collector()  # else our allocations would trigger it earlier within the call
     try:
         return _trace(function, args, kwargs, trace_limits, granularity, sys._getframe(1))
     finally:
@@ -105,8 +105,8 @@ def _trace(
     traces = traces_of(blocks, tracer.cut)
     if not _is_what_ran(program, code, traces):
         _log.warning(
-            "%s: its text is left out: it is not what ran. Perhaps the file was changed since it was "
-            "imported, or other code has the same file name.",
+            "%s: the recording lacks its text, which does not match the code that ran. Perhaps the file was "
+            "changed after its import, or other code has the same file name.",
             code.co_filename,
         )
         program = replace(program, code="")
@@ -116,7 +116,7 @@ def _trace(
 def recording_of(
     program: Program, run_result: RunResult, tracer: Any, traces: tuple[Trace, ...], granularity: str
 ) -> Recording:
-    """The recording of what a tracer followed in this process."""
+    """The recording of a run that a tracer followed in this process."""
     environment = Environment.here(
         tracer=tracer.name,
         hash_seed=None,
@@ -133,21 +133,23 @@ def recording_of(
 
 
 def _is_what_ran(program: Program, code: CodeType, traces: Iterable[Trace]) -> bool:
-    """Whether every function that was called is where the program's text has it; True where that cannot be
-    told. What was changed within lines is not noticed."""
+    """Whether the program's text has every called function at the line where it ran.
+
+    True if the text cannot be compiled. Changes within lines are not noticed.
+    """
     if not program.code:
         return True
     flags = code.co_flags & reduce(or_, (getattr(__future__, name).compiler_flag for name in _FUTURE))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the text's own: they came when it was imported
+            warnings.simplefilter("ignore")  # the import has shown the warnings of this text already
             todo = [compile(program.code, code.co_filename, "exec", flags=flags, dont_inherit=True)]
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return True  # a cell of IPython is more than Python
-    known = {(code.co_qualname, code.co_firstlineno): False}
+    is_in_text = {(code.co_qualname, code.co_firstlineno): False}
     while todo:
         inner = todo.pop()
-        known[inner.co_qualname, inner.co_firstlineno] = True
+        is_in_text[inner.co_qualname, inner.co_firstlineno] = True
         todo += [const for const in inner.co_consts if isinstance(const, CodeType)]
     calls = {
         (row.function, row.line)
@@ -155,19 +157,19 @@ def _is_what_ran(program: Program, code: CodeType, traces: Iterable[Trace]) -> b
         for row in trace.rows
         if row.kind == Kind.CALL and row.file == program.filename
     }
-    return all(known.values()) and calls <= known.keys()
+    return all(is_in_text.values()) and calls <= is_in_text.keys()
 
 
 def _program(function: Any, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
-    """What is called, with the arguments as they are before the call. target: the one in the wrappers."""
+    """The program of a call, with its arguments before the call. target: the function inside of wrappers."""
     filename = target.__code__.co_filename
     label = Path(filename).name
     positional, named = decode(*snapshot((args, kwargs))).items
     values = [*positional.items, *(value for _, value in named.items)]
-    shown = [repr(item) for item in positional.items] + [
+    texts = [repr(item) for item in positional.items] + [
         f"{key.atom}={value!r}" for key, value in named.items
     ]
-    arguments = f"({', '.join(shown)})"
+    arguments = f"({', '.join(texts)})"
     return Program(
         id=f"{label}::{target.__qualname__}",
         code=_source(target),
@@ -187,9 +189,11 @@ def _called(
     tracer: Any,
     below: FrameType,
 ) -> RunResult | None:
-    """Make the call under the tracer, as from the frame `below`. None: it gave a coroutine, and an event loop
-    runs here already."""
-    outcome, detail, exception, whole = Outcome.RETURNED, "", None, Whole(None)
+    """Make the call under the tracer, as if from the frame `below`.
+
+    None if it returned a coroutine and an event loop already runs in this thread.
+    """
+    outcome, detail, exception, completed = Outcome.RETURNED, "", None, Whole(None)
     refused = False
     written: list[str] = []
     hearing = StdoutHearing(written.append, tracer.wrote)
@@ -204,8 +208,8 @@ def _called(
                 if inspect.iscoroutine(result):
                     result.close()  # else Python warns that it was never awaited
             else:
-                whole = whole_call(function, result, below)
-        finally:  # what is done from here on is none of the call's
+                completed = whole_call(function, result, below)
+        finally:  # the call ends here
             tracer.stop()
             hearing.off()
     except KeyboardInterrupt:
@@ -220,13 +224,13 @@ def _called(
     wall, cpu = time.monotonic() - wall, time.process_time() - cpu
     if refused:
         return None
-    value = decode(*snapshot(whole.value)) if outcome is Outcome.RETURNED else None
+    value = decode(*snapshot(completed.value)) if outcome is Outcome.RETURNED else None
     return RunResult(
         outcome=outcome,
-        detail=detail or whole.detail,
+        detail=detail or completed.detail,
         exception=exception,
         result=render(value) if value is not None else None,
-        result_builtin=value is not None and value.builtin and not whole.drawn,
+        result_builtin=value is not None and value.builtin and not completed.drawn,
         stdout="".join(written),
         cpu_s=cpu,
         wall_s=wall,
@@ -235,7 +239,8 @@ def _called(
 
 
 def traces_of(blocks: list[bytes], cut: str | None) -> tuple[Trace, ...]:
-    """The traces of all threads from what a tracer handed over; one without events if that is nothing."""
+    """The traces of all threads in the blocks of a tracer; one trace without events if there are no
+    blocks."""
     rows = [row for part in blocks for row in block.rows(part)]
     threads = max((row.thread for row in rows), default=0) + 1
     return tuple(
@@ -249,22 +254,22 @@ def _no_function(value: Any) -> InputError:
         if type(value) is CoroutineType:
             value.close()  # else Python warns that it was never awaited
         return InputError(
-            f"{value!r} has been made already, by a call of {value.__name__}. Give the function and its "
-            f"arguments, for deskcheck to call it: deskcheck.trace({value.__name__}, ...)"
+            f"{value!r} is the result of a call of {value.__name__}. Pass the function and its arguments, "
+            f"so that deskcheck calls it: deskcheck.trace({value.__name__}, ...)"
         )
     if isinstance(value, type):
         return InputError(
-            f"{value!r} is a class. Give a function of its file that makes the object, as: "
+            f"{value!r} is a class. Pass a function of its file that makes the object: "
             f"deskcheck.trace(lambda: {value.__name__}(...))"
         )
     return InputError(
-        f"{value!r} is not a Python function; give a function or method whose code can be followed"
+        f"{value!r} is not a Python function. Pass a function or method that is written in Python"
     )
 
 
 def _form(function: Any, target: Any, text: str, values: list[Value]) -> str:
-    """What `Program.arguments` is good for: ``literal`` (with the entry it makes the same call again),
-    ``shown`` (all there is to know is in it), ``in part``."""
+    """The quality of `Program.arguments`: ``literal`` (it can be evaluated for the same call), ``shown`` (it
+    shows the full values), or ``in part``."""
     if type(target) is FunctionType and _named(target) is function:
         if all(value.builtin for value in values) and is_literal(text):
             return "literal"
@@ -274,16 +279,17 @@ def _form(function: Any, target: Any, text: str, values: list[Value]) -> str:
 
 
 def _named(target: FunctionType) -> Any:
-    """What has the name of a function where it was defined: itself, its wrapper, another one, or nothing."""
-    first, *rest = target.__qualname__.split(".")
+    """The object that a function's qualified name refers to now: the function, a wrapper, or another
+    object."""
+    first, *attributes = target.__qualname__.split(".")
     owner: Any = target.__globals__.get(first)
-    for name in rest:
+    for name in attributes:
         owner = inspect.getattr_static(owner, name, None)
     return owner.__func__ if isinstance(owner, staticmethod | classmethod) else owner
 
 
 def names_of_ipython(namespace: Any) -> frozenset[str]:
-    """What IPython keeps for itself in a namespace, if that is its user's: `In`, `Out`, `_`, ..."""
+    """Names that IPython puts into its user's namespace: `In`, `Out`, `_`, ... Empty for other namespaces."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is None or shell.user_ns is not namespace:
@@ -295,7 +301,8 @@ def names_of_ipython(namespace: Any) -> frozenset[str]:
 
 
 def _source(function: Any) -> str:
-    """Text of the file, or of the cell, that defines a function: all of it, as events tell its lines."""
+    """The full text of the file or cell that defines a function, so that it has the line numbers of
+    events."""
     try:
         return "".join(inspect.findsource(function)[0])
     except (OSError, TypeError):

@@ -1,7 +1,8 @@
-"""Runs what a call has only begun: a coroutine is awaited, a generator is drawn to its end.
+"""Completes a call: awaits its coroutine, and draws all values of its generator.
 
-Only what the called function itself made is drawn: a generator that it was given, or made by an expression,
-is its result like any other. Standard library only; what it brings in comes with the first coroutine.
+Only generators and coroutines of the called function itself are run. A generator that it was given, or that
+an expression made, is an ordinary result. The module needs only the standard library, and imports asyncio for
+the first coroutine.
 """
 
 import sys
@@ -20,15 +21,18 @@ from typing import Any
 from deskcheck.tracer import outermost
 
 DRAWN = 1000
-"""Values that a generator is asked for. One that has more is closed."""
+"""Limit on the values that are drawn from a generator. One that has more is closed."""
 
 
 class Whole:
-    """What a call came to. value: what it returned, or the values that its generator gave, as a list.
-    drawn: whether it is such a list. detail: why values may be missing from it.
+    """The completed result of a call.
 
-    It is made while the tracer runs. So it is no named tuple and no dataclass: the code of these is in a file
-    `<string>`, and so may be the function that is recorded.
+    value: the returned value, or the list of the values that the generator yielded.
+    drawn: whether it is such a list.
+    detail: why values may be missing in it.
+
+    It is made while the tracer runs. A named tuple or a dataclass would have code in a file `<string>`, like
+    a function that may be recorded.
     """
 
     __slots__ = ("detail", "drawn", "value")
@@ -40,8 +44,7 @@ class Whole:
 
 
 def whole_call(function: Any, result: Any, below: FrameType | None = None) -> Whole:
-    """Run the rest of a call, as the frame `below` would (`outermost.call`). Raises what the program raises
-    meanwhile."""
+    """Complete a call as if the frame `below` did it (`outermost.call`). Raises the program's exceptions."""
     kind = type(result)
     if kind is CoroutineType:
         import asyncio
@@ -58,15 +61,17 @@ def whole_call(function: Any, result: Any, below: FrameType | None = None) -> Wh
 
 
 def is_async(function: Any) -> bool:
-    """Whether a call of it needs an event loop, as far as its own code tells: that of a decorator's function
-    may call for none, or for one of its own."""
+    """Whether a call of a function needs an event loop, judged by its code only.
+
+    A function inside of a decorator may need none, because the decorator may run its own loop.
+    """
     function = _plain(function)
     flags = function.__code__.co_flags if type(function) is FunctionType else 0
     return bool(flags & (0x80 | 0x200))  # CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
 def needs_loop(function: Any, result: Any) -> bool:
-    """Whether `whole_call` would run an event loop for what a call gave."""
+    """Whether `whole_call` would run an event loop for this result."""
     kind = type(result)
     return kind is CoroutineType or (kind is AsyncGeneratorType and result.ag_code in _codes(function))
 
@@ -78,8 +83,10 @@ def loop_runs() -> bool:
 
 
 def _codes(function: Any) -> list[CodeType]:
-    """Its code, and that under decorators that say what they wrap: either may have made what a call gives.
-    Reads nothing that a program can override."""
+    """The code of a function, and of the functions that it wraps: each may have made the result.
+
+    Reads no attribute that a program can override.
+    """
     codes: list[CodeType] = []
     while True:
         function = _plain(function)

@@ -1,4 +1,4 @@
-"""Tells of every frame of Python code that begins: what decides which calls are worth a tracer."""
+"""Calls a function for every Python frame that begins, to decide which calls to trace."""
 
 import sys
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 
 class FrameHook(Protocol):
-    """Tells of frames between `on` and `off`, in the calling thread on 3.11, in all from 3.12 on."""
+    """Reports frames between `on` and `off`: in the calling thread on 3.11, in all threads from 3.12 on."""
 
     def on(self) -> None: ...
     def off(self) -> None: ...
 
 
 class _ProfileHook:
-    """Tells of every Python frame that begins, on 3.11. Profilers are rarer in tests than trace functions."""
+    """Reports every Python frame that begins, on 3.11. Tests rarely use profilers."""
 
     def __init__(self, entered: Callable[[FrameType], bool]) -> None:
         def function(frame: FrameType, event: str, arg: Any) -> None:
@@ -33,7 +33,7 @@ class _ProfileHook:
 
 
 class _MonitoringHook:
-    """The same from 3.12 on, without cost for code that is not of interest."""
+    """Reports Python frames from 3.12 on, at no cost for code that is not of interest."""
 
     def __init__(self, entered: Callable[[FrameType], bool]) -> None:
         monitoring: Any = getattr(sys, "monitoring")  # noqa: B009  # mypy checks for 3.11, which has none
@@ -44,7 +44,7 @@ class _MonitoringHook:
             return None if entered(getframe(1)) else disable
 
         self.function = function
-        # The native tracer's is 4: where it does not get that, it traces all code.
+        # The native tracer uses 4. If 4 is taken, it traces all code.
         self.tool = next((n for n in (3, 4) if monitoring.get_tool(n) is None), None)
         if self.tool is not None:
             monitoring.use_tool_id(self.tool, "deskcheck")
@@ -60,5 +60,6 @@ class _MonitoringHook:
 
 
 def frame_hook(entered: Callable[[FrameType], bool]) -> FrameHook:
-    """entered: is called with each frame; False: there is no point in telling of its code again."""
+    """A hook that calls `entered` with each frame. If that returns False, the code need not be reported
+    again."""
     return _MonitoringHook(entered) if sys.version_info >= (3, 12) else _ProfileHook(entered)

@@ -1,12 +1,11 @@
-"""What the interpreter keeps in a frame: fast locals and the value stack, read where they lie.
+"""Reads the fast locals and the value stack of a frame from memory.
 
-`frame.f_locals` is not used for functions: up to 3.12 reading it refreshes the very dict that the
-program may hold from an earlier call of `locals()`, which would change the program (PEP 667). It
-also does not show the value stack, where the iterators of running `for` loops live, without which
-the next line does not follow from the state.
+`frame.f_locals` is not used for functions. Up to 3.12 reading it would refresh a dict that the program may
+have from an earlier call of `locals()`, and so change the program (PEP 667). It also lacks the value stack
+with the iterators of running `for` loops, without which the next line does not follow from the state.
 
-The layout of `_PyInterpreterFrame` is the interpreter's own and differs between versions: `LAYOUT`
-names the differences. This covers CPython 3.11 to 3.15 on 64-bit machines and nothing else.
+The layout of `_PyInterpreterFrame` is internal and differs between versions: `LAYOUT` has the differences.
+This module supports only CPython 3.11 to 3.15 on 64-bit machines.
 """
 
 import builtins
@@ -47,9 +46,9 @@ _FRAME_OF_OBJECT = 3 * WORD
 class _Layout:
     """Words in `_PyInterpreterFrame` (Include/internal/pycore_frame.h, pycore_interpframe_structs.h).
 
-    stacktop: how many slots are filled, an int that is -1 while the interpreter keeps it to itself; with
-    `tagged`, a pointer to the first slot that is free, which holds whenever other code runs.
-    tagged: a slot is a `_PyStackRef` (pycore_stackref.h): its two lowest bits say what it is.
+    stacktop: the number of filled slots, or -1 while the interpreter has it in a register. With `tagged`, a
+    pointer to the first free slot, which is valid whenever other code runs.
+    tagged: whether a slot is a `_PyStackRef` (pycore_stackref.h), whose two lowest bits are a tag.
     """
 
     function: int
@@ -69,14 +68,15 @@ LAYOUTS = {
 
 
 LAYOUT = LAYOUTS[sys.version_info[:2]] if memory.KNOWN else None
-"""None: not known. A frame is then what `f_locals` says, and its value stack is left out."""
+"""The layout of this version; None if it is not known. Then `f_locals` is used, and value stacks are left
+out."""
 _TAGGED = LAYOUT is not None and LAYOUT.tagged
 _TAGS = 3 if _TAGGED else 0
 _REFERENCES = (1 << 32) - 1 if _TAGGED else -1
-"""Of an object's first word, the count of references: from 3.14 on, flags stand above it."""
+"""Bits of an object's first word with the reference count. From 3.14 on, flags are above it."""
 
 _TOP = (1 << 64) - 1 if _TAGGED else (1 << 32) - 1
-"""The bits of the word at `stacktop` that say how many slots are filled."""
+"""The bits of the word at `stacktop` with the number of filled slots."""
 
 CO_OPTIMIZED = 0x1
 SAVED = "saved"
@@ -87,15 +87,15 @@ COMPREHENSION = "comprehension"
 """Tag of a stack slot that holds the function that 3.11 makes of a comprehension."""
 VALUE = "value"
 METHOD = "method"
-"""Of `super().name` about to be called, with the slot above. A bound method lies in one of them, and the
-other is empty (`NULL_ABOVE`); or, once the interpreter has specialised that, the function lies here, and
-above it what it will be bound to. Shown as the first in any case."""
+"""Tag of the slot of `super().name` before its call, which uses also the slot above. One of the two has a
+bound method and the other is empty (`NULL_ABOVE`). After specialisation, this slot has the function, and the
+slot above has the object that it will be bound to. It is always shown as a bound method."""
 KEEPS_YIELDED = sys.version_info >= (3, 14)
-"""What is yielded still lies on the stack when that is told."""
+"""Whether the yielded value is still on the stack at the event of the yield."""
 NULL_ABOVE = sys.version_info >= (3, 13)
-"""The empty slot beside what is about to be called lies above it (before: below)."""
+"""Whether the empty slot of a callable is above it; in earlier versions it is below."""
 EMPTY: Any = object()
-"""Stands for an empty stack slot where all slots are shown."""
+"""Marks an empty slot where all slots are shown."""
 
 COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 _ADDS_TO = frozenset(
@@ -115,7 +115,7 @@ IMPLICIT_NAMES = frozenset(
     "__module__ __qualname__ __firstlineno__ __static_attributes__ __classcell__ __classdictcell__"
     " __classdict__ __class__ __annotate_func__ __conditional_annotations__".split()
 )
-"""What the compiler itself puts into the namespace of a class body."""
+"""Names that the compiler puts into the namespace of a class body."""
 
 
 # What memory may be touched, and how:
@@ -145,8 +145,8 @@ _Residency = ctypes.c_char * 2
 
 _word = (ctypes.c_size_t * 1)()
 _object_of_word = objects_at(ctypes.addressof(_word))
-"""What `_word` points to: a pointer is put there without its tag, and the next line takes a reference to its
-object. There is no call between, so no other thread gets its turn there."""
+"""The object that `_word` points to. A pointer is stored in `_word` without its tag, and the next line takes
+a reference to its object. No call is between these lines, so that no other thread can run."""
 
 _RUNNING = {
     id(GeneratorType): "gi_running",
@@ -173,14 +173,14 @@ def type_at(address: int) -> int:
 
 
 def _bound(function: Any, owner: Any) -> Any:
-    """A function as a method, as `super` binds it; nothing of the program's runs."""
+    """A function bound like `super` does it, without running code of the program."""
     if type(function) in (FunctionType, MethodDescriptorType, WrapperDescriptorType):
         return type(function).__get__(function, owner, type(owner))
     return MethodType(function, owner)
 
 
 def _holds_object(address: int) -> bool:
-    """Whether an object lies where a pointer, which may be stale, points to: its type is a type."""
+    """Whether a pointer, which may be stale, points to an object whose type is a type."""
     kind = type_at(address)
     if not kind:
         return False
@@ -189,7 +189,7 @@ def _holds_object(address: int) -> bool:
 
 
 def _metaclasses(kind: type) -> set[int]:
-    """Addresses of the subclasses of a metaclass, and of theirs."""
+    """Addresses of all direct and indirect subclasses of a metaclass."""
     subclasses: list[type] = type.__subclasses__(kind)
     return {id(subclass) for subclass in subclasses}.union(
         *[_metaclasses(subclass) for subclass in subclasses]
@@ -215,32 +215,33 @@ class _Handler(NamedTuple):
 
 _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW"})
 _INLINES = frozenset({"CALL", "LOAD_ATTR", "BINARY_SUBSCR"})
-"""What runs Python functions in the same loop of the interpreter, and has an inline cache."""
+"""Instructions with an inline cache that run Python functions in the same interpreter loop."""
 
 
 def raises_handled(name: str, arg: int) -> bool:
-    """Whether an instruction raises what is being handled: of that no trace function is told."""
+    """Whether an instruction raises the exception that is being handled: trace functions do not see that."""
     return name == "RERAISE" or (name == "RAISE_VARARGS" and arg == 0)
 
 
 class CodeFacts:
-    """What is known of a code object without running it, by the offset of instructions.
+    """Facts about a code object that do not need running it, by the offset of instructions.
 
-    before: tags of the stack slots when an instruction starts. whole: instructions with their EXTENDED_ARG
-    folded in. handled: entries of the exception table that cover a code unit.
+    before: tags of the stack slots when an instruction starts.
+    folded: instructions with their EXTENDED_ARG folded in.
+    handled: entries of the exception table that cover a code unit.
     """
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
         self.instructions = list(_instructions(code))
-        self.whole = _folded(self.instructions)
+        self.folded = _folded(self.instructions)
         self._texts: dict[int, str] = {}
         self.opname = {i.offset: i.name for i in self.instructions}
         self.arg = {i.offset: i.arg for i in self.instructions}
         self.owner = _owners(self.instructions, len(code.co_code))
         self.positions = list(code.co_positions())
-        made = next((i.offset for i in self.instructions if i.name == "RETURN_GENERATOR"), 0)
-        resumes = [i.offset for i in self.instructions if i.name == "RESUME" and i.offset >= made]
+        generator_start = next((i.offset for i in self.instructions if i.name == "RETURN_GENERATOR"), 0)
+        resumes = [i.offset for i in self.instructions if i.name == "RESUME" and i.offset >= generator_start]
         self.first_resume = min(resumes, default=0)
         self.first_line = self._first_line()
         self.names = (
@@ -278,9 +279,11 @@ class CodeFacts:
         self.needs_opcodes = bool(self.comprehensions or self.missed_lines)
 
     def _reported_again(self) -> frozenset[int]:
-        """Where 3.12 tells of the line that is running: it looks for the line of what ran last in the inline
-        cache of a call, and there is none. ``x = a or f()`` is told twice; some lines are so from the second
-        run on."""
+        """Offsets at which 3.12 reports the running line again, as in ``x = a or f()``.
+
+        It looks for the line of the last instruction in the inline cache of a call, which has no line. Some
+        lines are reported twice only from their second run on.
+        """
         if sys.version_info[:2] != (3, 12):
             return frozenset()
         offsets = set()
@@ -291,10 +294,12 @@ class CodeFacts:
         return frozenset(offsets)
 
     def _missed_lines(self) -> frozenset[int]:
-        """Where a line begins and the interpreter tells of none, from 3.14 on: behind a `for` that has come
-        to its end, if the code before that end is of the same line. A short line behind a loop with `break`
-        is so: the compiler writes it twice. (`initialize_lines` in Python/instrumentation.c skips the end
-        of a `for`, and compares the line behind it with the line before it.)"""
+        """Offsets at which a line begins and the interpreter from 3.14 on does not report it.
+
+        This happens after a finished `for` if the code before its end has the same line, such as a short line
+        after a loop with `break`, which the compiler writes twice. (`initialize_lines` in
+        Python/instrumentation.c skips the end of a `for`, and compares the lines before and after it.)
+        """
         if sys.version_info < (3, 14):
             return frozenset()
         offsets = set()
@@ -312,8 +317,10 @@ class CodeFacts:
         return frozenset(offsets)
 
     def _unwritten(self) -> frozenset[int]:
-        """Where the interpreter tells of a line and the program has none: at the end of a class body with
-        annotations, which goes back to the line of the `class` to make a function for them (PEP 649)."""
+        """Offsets at which the interpreter reports a line that the program does not have.
+
+        It is at the end of a class body with annotations, where the `class` line makes a function (PEP 649).
+        """
         for number, instruction in enumerate(self.instructions):
             stores = instruction.name == "STORE_NAME"
             if not stores or self.code.co_names[instruction.arg] != "__annotate_func__":
@@ -326,28 +333,33 @@ class CodeFacts:
         return frozenset()
 
     def _raises_again(self, targets: set[int]) -> dict[int, int]:
-        """Handler -> its last instruction, of those that raise an exception again where it came from: they
-        put the frame's instruction back to that. These are the ends of `with` and of ``except ... as``, and
-        what stands behind each handler in case that it raises."""
+        """Handler -> its last instruction, for handlers that raise the exception again at its origin.
+
+        They reset the frame's instruction to the origin. These are the ends of `with` and of ``except ...
+        as``, and the code after each handler for the case that it raises.
+        """
         last_offsets = {}
-        ordered = sorted(self.whole)
-        for place, offset in enumerate(ordered):
+        ordered = sorted(self.folded)
+        for index, offset in enumerate(ordered):
             if offset not in targets:
                 continue
-            with_ends = any(self.whole[at].name == "WITH_EXCEPT_START" for at in ordered[place : place + 2])
+            with_ends = any(self.folded[at].name == "WITH_EXCEPT_START" for at in ordered[index : index + 2])
             ends = frozenset({"RERAISE"}) if with_ends else _LEAVES  # that of `async with` awaits, and jumps
-            last = next((at for at in ordered[place:] if self.whole[at].name in ends), offset)
-            if self.whole[last].name == "RERAISE" and self.whole[last].arg:
+            last = next((at for at in ordered[index:] if self.folded[at].name in ends), offset)
+            if self.folded[last].name == "RERAISE" and self.folded[last].arg:
                 last_offsets[offset] = last
         return last_offsets
 
     def left_by_exception(self, offset: int) -> int:
-        """How many stack slots are sure to remain while an exception that was raised by the instruction at
-        an offset empties the stack. Of several handlers that raise it again, each after it has emptied some,
-        it is not known which has run: what the last one leaves."""
-        remain, at, seen = 0, offset, set[int]()
-        while at not in seen:
-            seen.add(at)
+        """The number of stack slots that certainly remain while an exception of this instruction empties the
+        stack.
+
+        Several handlers may raise it again, and each empties some slots. It is not known which of them have
+        run, so this counts the slots that the last one leaves.
+        """
+        remain, at, visited = 0, offset, set[int]()
+        while at not in visited:
+            visited.add(at)
             entry = max(self.handled.get(at, ()), key=lambda entry: entry.depth, default=None)
             if entry is None:
                 return 0
@@ -356,24 +368,28 @@ class CodeFacts:
         return remain
 
     def _guarded(self, entries: list[_Handler]) -> list[tuple[int, int]]:
-        """First and end offsets of what a handler covers, of the code's own or of `yield from` and `await`:
-        these have one in the exception table from 3.12 on."""
+        """First and end offsets of the ranges of handlers, including those of `yield from` and `await`.
+
+        The exception table has the latter from 3.12 on.
+        """
         ranges = [(e.start, e.end) for e in entries if self.opname.get(e.target) != "CALL_INTRINSIC_1"]
         if sys.version_info < (3, 12):
             ranges += [(i.offset, i.offset + 2 * i.arg) for i in self.instructions if i.name == "SEND"]
         return ranges
 
     def name_at(self, offset: int) -> str:
-        """Name of the instruction that begins at an offset, past its EXTENDED_ARG; empty inside of one."""
-        instruction = self.whole.get(offset)
+        """Name of the instruction that begins at an offset with its EXTENDED_ARG; empty inside of one."""
+        instruction = self.folded.get(offset)
         return instruction.name if instruction is not None else ""
 
     def instruction(self, offset: int) -> str | None:
-        """Text of the instruction that begins at an offset. None inside of one (an EXTENDED_ARG belongs to
-        what it extends), for RESUME, and for what comes before the first RESUME, where a frame begins."""
+        """Text of the instruction that begins at an offset with its EXTENDED_ARG.
+
+        None inside of an instruction, for RESUME, and before the first RESUME, where a frame begins.
+        """
         text = self._texts.get(offset)
         if text is None:
-            instruction = self.whole.get(offset)
+            instruction = self.folded.get(offset)
             if instruction is None or instruction.name == "RESUME" or offset <= self.first_resume:
                 return None
             arg = instruction.arg if opcode.opmap[instruction.name] in _HAVE_ARGUMENT else None
@@ -382,14 +398,14 @@ class CodeFacts:
         return text
 
     def awaits_iterable(self, offset: int) -> bool:
-        """Whether a generator expression's (3.11: a comprehension's) iterable is not on the stack yet."""
+        """Whether the iterable of a generator expression (3.11: or comprehension) is not on the stack yet."""
         if not self.is_given_iterator:
             return False
-        loads = (at for at, i in self.whole.items() if i.name in _LOADS and self.names[i.arg] == ".0")
+        loads = (at for at, i in self.folded.items() if i.name in _LOADS and self.names[i.arg] == ".0")
         return offset <= min(loads, default=-1)
 
     def _first_line(self) -> int:
-        """Where a frame begins: at its `def`; a module, or a statement of a session, at its first line."""
+        """The line where a frame begins: its `def`, or the first line of a module or session statement."""
         if self.code.co_name != "<module>":
             return max(self.code.co_firstlineno, 1)
         lines = (self.positions[i.offset // 2][0] for i in self.instructions if i.name != "RESUME")
@@ -398,8 +414,8 @@ class CodeFacts:
     def _inlined(self, entries: list[_Handler]) -> list[tuple[int, int, int, int]]:
         """Inlined comprehensions as (first offset, end offset, first line, handler's offset).
 
-        PEP 709: the loop stands in the enclosing code, in a range of the exception table whose
-        handler puts the hidden variables back, which shows by a handler that starts with SWAP.
+        PEP 709: the loop is in the enclosing code. The exception table has a range for it, whose handler
+        restores the hidden variables and begins with SWAP.
         """
         if self.is_comprehension:
             return [(0, len(self.code.co_code), self.code.co_firstlineno, -1)]
@@ -408,9 +424,9 @@ class CodeFacts:
         for target in targets:
             if self.opname.get(target) != "SWAP":
                 continue
-            first, *rest = sorted(entry for entry in entries if entry.target == target)
+            first, *continuations = sorted(entry for entry in entries if entry.target == target)
             start, end = first.start, first.end
-            for entry in rest:  # the rest of the loop; but not the handlers of loops inside it
+            for entry in continuations:  # the rest of the loop; but not the handlers of loops inside it
                 if not any(end <= inner_target < entry.end for inner_target in targets):
                     end = entry.end
             line = self.positions[start // 2][0] or self.code.co_firstlineno
@@ -418,7 +434,7 @@ class CodeFacts:
         return sorted(comprehensions, key=lambda c: c[1] - c[0])
 
     def comprehension_at(self, offset: int) -> tuple[int, int, int, int] | None:
-        """The inlined comprehension (the innermost) that an offset lies in, its handler included; or None."""
+        """The innermost inlined comprehension at an offset, including its handler; or None."""
         return self._comprehension_of.get(offset)
 
     def _find_comprehension(
@@ -427,7 +443,7 @@ class CodeFacts:
         for entry in self.comprehensions:
             if entry[0] <= offset < entry[1] or 0 <= entry[3] <= offset <= handler_ends[entry[3]]:
                 return entry
-        # The end of an `async for` inside it stands elsewhere: an error there goes to its handler too.
+        # The end of an `async for` inside it is in another place: an error there goes to its handler, too.
         by_handler = {entry[3]: entry for entry in self.comprehensions}
         while (target := self._handler_of(offset)) is not None and target > offset:
             if target in by_handler:
@@ -442,8 +458,8 @@ class CodeFacts:
         return min((o for o, name in self.opname.items() if o >= start and name == "RERAISE"), default=start)
 
     def enters_comprehension(self, offset: int) -> bool:
-        """Whether the instruction only gets a comprehension going: makes its function (3.11), makes
-        the iterator of its outermost iterable, or saves the variables that it will hide."""
+        """Whether the instruction only prepares a comprehension: makes its function (3.11), makes the
+        iterator of its outermost iterable, or saves the variables that it will hide."""
         number = next((n for n, i in enumerate(self.instructions) if i.offset == offset), None)
         if number is None:
             return False
@@ -459,14 +475,14 @@ class CodeFacts:
         return self._makes_comprehension(number)
 
     def _makes_comprehension(self, number: int) -> bool:
-        """Whether a comprehension's function is made here and its iterable stands on another line."""
-        here = self.positions[self.instructions[number].offset // 2][0]
+        """Whether the instructions make a comprehension's function, and its iterable is on another line."""
+        own_line = self.positions[self.instructions[number].offset // 2][0]
         while number + 1 < len(self.instructions):
             instruction = self.instructions[number]
             if instruction.name == "MAKE_FUNCTION":
-                made = self.code.co_consts[self.instructions[number - 1].arg]
+                constant = self.code.co_consts[self.instructions[number - 1].arg]
                 following = self.positions[self.instructions[number + 1].offset // 2][0]
-                return getattr(made, "co_name", "") in COMPREHENSIONS and following != here
+                return getattr(constant, "co_name", "") in COMPREHENSIONS and following != own_line
             if instruction.name not in ("LOAD_CLOSURE", "BUILD_TUPLE", "LOAD_CONST", "EXTENDED_ARG"):
                 return False
             number += 1
@@ -486,23 +502,23 @@ def _instructions(code: CodeType) -> Iterator[_Instruction]:
             size += 2
         extended = arg << 8 if name == "EXTENDED_ARG" else 0
         target = None
-        if op in _JUMPS and name != "END_ASYNC_FOR":  # from 3.14 on it tells where the loop began
+        if op in _JUMPS and name != "END_ASYNC_FOR":  # its argument is the start of the loop from 3.14 on
             target = offset + size + 2 * (-arg if "JUMP_BACKWARD" in name else arg)
         yield _Instruction(offset, name, arg, target)
         offset += size
 
 
 def _folded(instructions: list[_Instruction]) -> dict[int, _Instruction]:
-    """Instructions by the offset of their first code unit, which is that of the EXTENDED_ARG before them."""
-    whole: dict[int, _Instruction] = {}
+    """Instructions by the offset of their first code unit, which may be an EXTENDED_ARG."""
+    folded: dict[int, _Instruction] = {}
     start = None
     for instruction in instructions:
         if start is None:
             start = instruction.offset
         if instruction.name != "EXTENDED_ARG":
-            whole[start] = instruction
+            folded[start] = instruction
             start = None
-    return whole
+    return folded
 
 
 def _exception_entries(code: CodeType) -> Iterator[_Handler]:
@@ -560,8 +576,8 @@ def _stack_tags(
                 break
             tags = _after(tags, name, arg, jump=False)
             if name == "MAKE_FUNCTION":
-                made = code.co_consts[instructions[index[offset] - 1].arg]
-                if getattr(made, "co_name", None) in COMPREHENSIONS:
+                constant = code.co_consts[instructions[index[offset] - 1].arg]
+                if getattr(constant, "co_name", None) in COMPREHENSIONS:
                     tags = (*tags[:-1], COMPREHENSION)
             following = index[offset] + 1
             if following == len(instructions):
@@ -589,25 +605,25 @@ def stack_effect(name: str, arg: int | None, *, jump: bool) -> int:
 
 
 def slots_left(name: str, arg: int, depth: int) -> int:
-    """How many of the stack slots before an instruction it leaves alone until it has ended."""
+    """The number of stack slots that an instruction does not touch until it has ended."""
     if name == "PRECALL":  # 3.11 may run the whole call here
         name = "CALL"
     effect = stack_effect(name, arg, jump=False)
     if name in _TAKES_ONE:
-        left = depth - 1
+        remaining = depth - 1
     elif name == "LOAD_SUPER_ATTR":
-        left = depth - 3
+        remaining = depth - 3
     elif name in _KEEPS:
-        left = depth
+        remaining = depth
     elif name in _ADDS_TO or name.startswith(_PUSHES_NOTHING) or "JUMP" in name:
-        left = depth + effect
+        remaining = depth + effect
     else:
-        left = depth + effect - 1
-    return max(0, min(left, depth))
+        remaining = depth + effect - 1
+    return max(0, min(remaining, depth))
 
 
 def place_text(position: tuple[int | None, ...]) -> str | None:
-    """A place of `co_positions` as a JSON member; None where line or column are not known."""
+    """A position of `co_positions` as a JSON member; None if line or column are not known."""
     line, end_line, column, end_column = position
     if line is None or column is None:
         return None
@@ -628,55 +644,57 @@ def _after(tags: tuple[str, ...], name: str, arg: int | None, *, jump: bool) -> 
         return tuple(swapped)
     if effect >= 0:
         return tags + (VALUE,) * effect
-    left = tags[: len(tags) + effect]
-    return (*left[:-1], VALUE) if name.startswith("CALL") else left
+    remaining = tags[: len(tags) + effect]
+    return (*remaining[:-1], VALUE) if name.startswith("CALL") else remaining
 
 
 _facts: dict[int, CodeFacts] = {}
 
 
 def facts(code: CodeType) -> CodeFacts:
-    """The facts of a code object, computed at the first use. They keep it alive, so its id stays its own."""
-    known = _facts.get(id(code))  # hashing a code object would hash its constants each time
-    if known is None:
-        known = _facts[id(code)] = CodeFacts(code)
-    return known
+    """The facts of a code object, computed at the first use. They keep it alive, so its id is not reused."""
+    code_facts = _facts.get(id(code))  # hashing a code object would hash its constants each time
+    if code_facts is None:
+        code_facts = _facts[id(code)] = CodeFacts(code)
+    return code_facts
 
 
 _LOOPED_OVER = (list, tuple, str, bytes)
-"""From 3.15 on a loop over one of these has no iterator: the sequence lies on the stack, and above it the
-number of its next item. It is shown with the iterator that earlier versions have."""
+"""From 3.15 on a loop over one of these types has no iterator: the stack has the sequence, and above it the
+number of its next item. The loop is shown with an iterator, like in earlier versions."""
 _loops: dict[int, dict[int, Any]] = {}
-"""These iterators, by frame and place on its stack. Between events they hold no sequence."""
+"""Frame -> position on its stack -> such an iterator. Between events it does not refer to its sequence."""
 _attached: dict[int, list[tuple[Any, Any]]] = {}
-"""By thread: those that hold one, with it, while an event is told."""
+"""Thread -> (iterator, sequence) of the iterators that refer to their sequence during an event."""
 _NUMBER, _OVER = 2 * WORD, 3 * WORD
-"""Where such an iterator has the number, which may lie beyond a list that was shortened, and points to its
-sequence: behind its head."""
+"""Offsets in an iterator of the number of its next item, and of the pointer to its sequence. The number may
+be beyond the end of a list that was shortened."""
 _hold = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
 _let_go = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_DecRef", ctypes.pythonapi))
 
 
 def _loop_iterator(frame: int, position: int, over: Any, following: int) -> Any:
-    made: Any = iter(over)
+    new_iterator: Any = iter(over)
     places = _loops.setdefault(frame, {})
-    known: Any = places.get(position)
+    iterator: Any = places.get(position)
     attached = _attached.setdefault(_thread_ident(), [])
-    if not any(it is known for it, _ in attached):
-        if type(known) is not type(made):
-            known = places[position] = made
+    if not any(it is iterator for it, _ in attached):
+        if type(iterator) is not type(new_iterator):
+            iterator = places[position] = new_iterator
         else:
             _hold(over)
-            copy(id(known) + _OVER, ctypes.byref(ctypes.c_size_t(id(over))), WORD)
-        attached.append((known, over))
-    copy(id(known) + _NUMBER, ctypes.byref(ctypes.c_size_t(following)), WORD)
-    return known
+            copy(id(iterator) + _OVER, ctypes.byref(ctypes.c_size_t(id(over))), WORD)
+        attached.append((iterator, over))
+    copy(id(iterator) + _NUMBER, ctypes.byref(ctypes.c_size_t(following)), WORD)
+    return iterator
 
 
 def end_loops(frame: FrameType, *, over: bool) -> None:
-    """Forget the loops without an iterator whose slots are no longer in use: the next loop there is another.
+    """Forget the iterators of loops that have ended, because the next loop there is a new one.
 
-    The jump back to the loop around one is an event, so none ends and begins unseen. over: the frame is.
+    The jump back to the enclosing loop is an event, so that no loop ends and begins again unnoticed.
+
+    over: whether the frame has ended.
     """
     if id(frame) not in _loops:
         return
@@ -688,20 +706,20 @@ def end_loops(frame: FrameType, *, over: bool) -> None:
 
 
 def detach_loops() -> None:
-    """At the end of an event of this thread: what loops are shown with lets go of what they run over."""
+    """Release the sequences of this thread's loop iterators at the end of an event."""
     for iterator, over in _attached.pop(_thread_ident(), ()):
         copy(id(iterator) + _OVER, ctypes.byref(ctypes.c_size_t(0)), WORD)
         _let_go(over)
 
 
 def forget_loops() -> None:
-    """At the end of a trace."""
+    """Forget all loop iterators at the end of a trace."""
     detach_loops()
     _loops.clear()
 
 
 class FrameView:
-    """A frame's variables and value stack at this moment. Holds no reference beyond its own life."""
+    """A frame's variables and value stack at this moment. It keeps no reference after its end."""
 
     __slots__ = ("_words", "code", "facts", "frame")
 
@@ -712,8 +730,7 @@ class FrameView:
         self._words: Any = None
         if LAYOUT is not None:
             self._words = pointer_to(_FrameData, id(frame) + _FRAME_OF_OBJECT)[0]
-        """The words of `_PyInterpreterFrame`. Shares the frame object's pointer to it: indexing follows that
-        each time."""
+        """The words of `_PyInterpreterFrame`. Indexing follows the frame object's pointer to it each time."""
 
     @property
     def offset(self) -> int:
@@ -735,7 +752,7 @@ class FrameView:
         return _object_of_word[0]
 
     def namespace(self) -> Any:
-        """The mapping that a module's or class body's names live in."""
+        """The mapping with the names of a module or class body."""
         if LAYOUT is None:
             return self.frame.f_locals
         return self._object(LAYOUT.namespace)
@@ -743,8 +760,9 @@ class FrameView:
     def locals(self) -> dict[str, Any]:
         """Bound names with their objects: parameters in order, then the others by name.
 
-        In a class body, what its namespace holds, if that is a dict (an Enum's is one of its own);
-        in a module only the hidden variables of a running comprehension (the rest are globals).
+        In a class body these are the names in its namespace, if that is a dict or a subclass (as for an
+        Enum). In a module they are only the hidden variables of a running comprehension, because all others
+        are globals.
         """
         bound = self._fast()
         if not self.code.co_flags & CO_OPTIMIZED and self.code.co_name != "<module>":
@@ -792,12 +810,12 @@ class FrameView:
         return function.__closure__[position]
 
     def _stacktop(self) -> int:
-        """What the frame says of how many slots are filled (`_Layout`), as a number that changes with it."""
+        """The frame's `stacktop` (`_Layout`), as a number that changes with it."""
         assert LAYOUT is not None
         return int(self._words[LAYOUT.stacktop]) & _TOP
 
     def _known_depth(self, top: int) -> int | None:
-        """How many slots of the value stack are filled, where the frame says so."""
+        """The number of filled slots of the value stack; None if the frame does not have it."""
         assert LAYOUT is not None
         if top == (0 if LAYOUT.tagged else _TOP):
             return None
@@ -806,12 +824,13 @@ class FrameView:
         return min(max(0, top - len(self.facts.names)), self.code.co_stacksize)
 
     def _depth(self, top: int) -> int:
-        """How many slots of the value stack are filled before the frame goes on."""
+        """The number of filled slots of the value stack before the next instruction."""
         depth = self._known_depth(top)
         return len(self.facts.before.get(self.offset, ())) if depth is None else depth
 
     def loops_in(self, places: dict[int, Any]) -> dict[int, Any]:
-        """Of iterators by their places on the stack, those where the number of a loop still lies."""
+        """Those of these iterators (by position on the stack) whose loop still has its number on the
+        stack."""
         assert LAYOUT is not None
         depth, base = self._depth(self._stacktop()), LAYOUT.localsplus + len(self.facts.names)
         return {
@@ -821,11 +840,13 @@ class FrameView:
         }
 
     def stack(self, *, suspended: bool = False, yields: bool = False) -> list[Any]:
-        """What lies on the value stack and is data: outermost first, without empty slots, saved
-        variables and return addresses. For a frame that is at an event of its own, or suspended.
+        """The data on the value stack of a frame that is at its event, or suspended.
 
-        suspended: it was a moment ago, and another thread may go on with it at any time. Then only what was
-        read before that. yields: it is about to be: without what it yields.
+        The outermost value is first. Empty slots, saved variables and return addresses are left out.
+
+        suspended: the frame was suspended just now, but another thread may resume it at any time. Then the
+        values end where that was noticed.
+        yields: the frame is about to yield; the yielded value is left out.
         """
         if LAYOUT is None:
             return []
@@ -849,9 +870,11 @@ class FrameView:
         return values
 
     def whole_stack(self) -> list[Any]:
-        """Every slot of the value stack, outermost first, before an instruction of the frame runs: also saved
-        variables and return addresses; `EMPTY` for an empty slot. As in `stack`, the iterable of a generator
-        expression is on it before it has been loaded."""
+        """All slots of the value stack before an instruction, outermost first.
+
+        Saved variables and return addresses are included, and an empty slot is `EMPTY`. As in `stack`, the
+        iterable of a generator expression is included before it has been loaded.
+        """
         if LAYOUT is None:
             return []
         first = len(self.facts.names)
@@ -877,11 +900,12 @@ class FrameView:
         return values
 
     def pending(self, *, unwinding: bool = False) -> list[Any]:
-        """What an unfinished instruction leaves on the value stack: for a frame that is calling. Without its
-        operands: whether they are still there depends on whether the interpreter has specialised it.
+        """The values on the stack of a calling frame below the operands of its unfinished instruction.
 
-        unwinding: an exception is emptying the stack, and what that frees is calling. Then only what is sure
-        to remain, because freed objects still show in their slots.
+        The operands may already be gone, if the interpreter has specialised the instruction.
+
+        unwinding: an exception is emptying the stack, and a destructor is calling. Then only the values that
+        certainly remain are returned, because freed objects are still in their slots.
         """
         offset = self.offset
         tags = self.facts.before.get(offset)
@@ -893,11 +917,12 @@ class FrameView:
         return self._values(slots_left(name, arg, len(tags)), tags, running=True)
 
     def operands(self, kinds: frozenset[int]) -> list[Any]:
-        """Callable and arguments of the CALL in progress, where a C function runs; else nothing. None stands
-        for each that is not of one of the types that `kinds` gives the addresses of.
+        """Callable and arguments of the CALL in progress if it runs a C function; else an empty list.
 
-        Nothing either while the interpreter lets go of them, which may run code too (`__del__`,
-        callbacks): those that are gone still show in their slots.
+        kinds: addresses of types. Operands of other types are replaced by None.
+
+        The list is also empty while the interpreter releases the operands, which may run code too (`__del__`,
+        callbacks): freed objects are still in their slots.
         """
         first, size = self._operand_slots()
         filled = [(first + at, address) for at, address in enumerate(self._addresses(first, size)) if address]
@@ -914,7 +939,7 @@ class FrameView:
         return operands
 
     def callable_address(self) -> int:
-        """Address of what the CALL in progress calls, 0 if none: it may be gone already."""
+        """Address of the callable of the CALL in progress, which may be freed already; 0 without a call."""
         first, size = self._operand_slots()
         return next((address for address in self._addresses(first, size) if address), 0)
 
@@ -944,9 +969,9 @@ class FrameView:
     ) -> list[Any]:
         """Objects in the first `count` slots of the stack that are data.
 
-        running: the frame is calling. Then without one that is being freed, or is gone: at its end, FOR_ITER
-        lets go of the iterator, whose destructor may be what runs. top: the frame's `stacktop`, as far as it
-        stays so; where it changes, another thread has gone on with the frame, and nothing more is read.
+        running: the frame is calling. Then objects that are freed or being freed are left out: FOR_ITER
+        releases an exhausted iterator, whose destructor may be the code that runs.
+        top: the frame's `stacktop`. If it changes, another thread has resumed the frame, and reading ends.
         """
         assert LAYOUT is not None
         first = len(self.facts.names)
@@ -971,7 +996,7 @@ class FrameView:
             if running and not _holds_object(addresses[position]):
                 continue
             try:
-                # There is no call between these lines: no other thread gets its turn there.
+                # There is no call between these lines, so that no other thread can run.
                 if top is not None and words[top_at] & _TOP != top:
                     break
                 _word[0] = words[slot] & ~_TAGS

@@ -1,7 +1,7 @@
-"""Instructions: those with a meaning for tracers, and the text of one, as `dis` of the same version says it.
+"""Instructions that matter to tracers, and the text of an instruction, similar to `dis` of the same version.
 
-Not `dis` itself: it shows constants by `repr`, at any length and with addresses, a program may have broken
-what it stands on, and 3.13 numbers jump targets. The text depends on nothing but the code object.
+`dis` itself is not used: it shows constants by `repr`, at any length and with addresses, and numbers jump
+targets on 3.13; a program may also break the modules that it needs. The text depends only on the code object.
 """
 
 import builtins
@@ -16,14 +16,14 @@ globals()["__builtins__"] = dict(vars(builtins))
 RETURNS = frozenset({"RETURN_VALUE", "RETURN_CONST"})
 YIELDS = frozenset({"YIELD_VALUE", "RESUME"})
 LOOP_ENDS = frozenset({"FOR_ITER", "SEND", "END_SEND", "END_ASYNC_FOR", "GET_ANEXT", "CLEANUP_THROW"})
-"""Instructions at which a StopIteration ends a loop or an await instead of being an exception."""
+"""Instructions at which a StopIteration ends a loop or an await, and is not an exception."""
 GOES_ON = frozenset({"RESUME", "JUMP_BACKWARD_NO_INTERRUPT"})
 ASKS_NEXT = frozenset({"FOR_ITER", "GET_ANEXT"})
 
 TEXT_CHARS = 60
 ITEMS = 10
 INT_BITS = 256
-"""Of a constant that is text, that has items, that is an int: what is shown at most."""
+"""Limits on the shown characters of a string, items of a container, and bits of an int."""
 
 _CONSTANTS = frozenset(opcode.opname[op] for op in opcode.hasconst)
 _NAMES = frozenset(opcode.opname[op] for op in opcode.hasname)
@@ -46,17 +46,19 @@ _FUNCTION_PARTS = ("defaults", "kwdefaults", "annotations", "closure", "annotate
 _MAKES_FUNCTION = frozenset({"MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE"})
 _CONVERSIONS = ("", "str", "repr", "ascii")
 _NULLS = {"LOAD_GLOBAL": ("NULL", 1), "LOAD_ATTR": ("NULL|self", 1), "LOAD_SUPER_ATTR": ("NULL|self", 2)}
-"""What these push beside the value if the argument's lowest bit is set, and how many bits are no name."""
+"""Instruction -> what it pushes besides the value if the argument's lowest bit is set, and how many low bits
+of the argument do not belong to the name."""
 if sys.version_info < (3, 12):
     del _NULLS["LOAD_ATTR"]
 _SAID: dict[str, list[str]] = {}
-"""What the arguments of further instructions mean, in their order."""
+"""Instruction -> meanings of its arguments 0, 1, 2, ..."""
 if sys.version_info >= (3, 14):
     _SAID = {
         "IS_OP": ["is", "is not"],
         "CONTAINS_OP": ["in", "not in"],
         "LOAD_COMMON_CONSTANT": [
-            each.__name__ if type(each) is type else repr(each) for each in opcode._common_constants
+            constant.__name__ if type(constant) is type else repr(constant)
+            for constant in opcode._common_constants
         ],
         "LOAD_SPECIAL": list(opcode._special_method_names),
     }
@@ -66,9 +68,11 @@ _COMPARISON_SHIFT = {11: 0, 12: 4}.get(sys.version_info[1], 5)
 def instruction_text(
     code: CodeType, variables: tuple[str, ...], name: str, arg: int | None, target: int | None
 ) -> str:
-    """An instruction as text. arg: None if it takes none; target: where it may jump to.
+    """An instruction as text.
 
     variables: names of the fast locals, cells and free variables, by slot.
+    arg: the argument, or None if the instruction takes none.
+    target: the offset that it may jump to.
     """
     if arg is None:
         return name
@@ -109,12 +113,12 @@ def _name(names: tuple[str, ...], name: str, arg: int) -> str:
     text = names[arg >> bits]
     if not bits or not arg & 1:
         return text
-    # In the order in which they come to lie on the stack.
+    # In the order of the stack.
     return f"{beside} + {text}" if sys.version_info < (3, 13) else f"{text} + {beside}"
 
 
 def constant_text(value: Any) -> str:
-    """A constant of a code object: bounded, without addresses, and the same under every hash seed."""
+    """The text of a constant: bounded, without addresses, and the same for every hash seed."""
     kind = type(value)
     if kind is int:
         bits = value.bit_length()

@@ -1,4 +1,4 @@
-"""How much of a value, and how many events, a tracer records."""
+"""Limits on the size of recorded values and on the number of events."""
 
 import builtins
 from dataclasses import dataclass
@@ -13,29 +13,23 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceLimits:
-    """What is recorded is bounded; what is left out is marked where it is missing.
+    """Limits of a trace. A value that exceeds a limit is cut, and marked as cut.
 
-    items: of one container. text_chars: of one string or bytes. int_digits: of one int (4300 is the
-    interpreter's own bound for turning an int into text). depth: steps of reference from a variable.
-    objects: that one event can reach. events: of one thread; after that the program runs on
-    unrecorded and the trace says that it is cut.
+    `call_depth` and `repetitions` leave events out, and the next event has their number (format.md, *Gaps*).
 
-    These leave events out where there are more, and the next event says how many (format.md, *Gaps*):
-    call_depth: recorded frames that run inside one another, at least one. repetitions: how often one line
-    of a frame is recorded (at instruction level one instruction too), at least once.
-
-    only: names of the code that is recorded, of all that could be; without any, all. A module,
-    ``pkg.module``; a file, ``module.py``; a function or class with all that is inside it, ``function``,
-    ``module.Class.method`` or ``module.py::function``.
-
-    Raises ValueError where `call_depth` or `repetitions` is less than one.
+    Raises ValueError if `call_depth` or `repetitions` is less than one.
     """
 
     items: int = 1000
+    """Items of one container."""
     text_chars: int = 10_000
+    """Characters of one string, or bytes."""
     int_digits: int = 4300
+    """Digits of one int. 4300 is the limit of the interpreter for converting an int to text."""
     depth: int = 60
+    """References from a variable to a value inside."""
     objects: int = 20_000
+    """Objects that one event can reach."""
     events: Annotated[
         int,
         Setting(
@@ -44,29 +38,37 @@ class TraceLimits:
             flag="--max-events",
         ),
     ] = 1_000_000
+    """Events of one thread. After that the program continues unrecorded, and the trace says that it is
+    cut."""
     call_depth: Annotated[
         int | None,
-        Setting("Calls inside one another that are recorded. Deeper ones are counted.", min=1),
+        Setting("Depth of nested calls that are recorded. Deeper calls are only counted.", min=1),
     ] = None
+    """Depth of nested recorded frames, at least one."""
     repetitions: Annotated[
         int | None,
         Setting(
-            "How often a line of a frame is recorded. What a loop does beyond that is counted.",
+            "How often a line of a frame is recorded. Further repetitions are only counted.",
             min=1,
             flag="--max-repetitions",
         ),
     ] = None
+    """How often one line of a frame is recorded, at least once; at instruction granularity also one
+    instruction."""
     only: Annotated[
         tuple[str, ...],
         Setting(
-            "Record this alone, of what would be: a function or class (with what is inside it), MODULE, "
-            "MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. May be given again.",
+            "Record only this code: a function or class (with everything inside it), MODULE, "
+            "MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. Can be repeated.",
             metavar="NAME",
         ),
     ] = ()
+    """Names of the only code to record: a module, ``pkg.module``; a file, ``module.py``; or a function or
+    class with everything inside it, ``function``, ``module.Class.method`` or ``module.py::function``. Empty
+    for all."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "only", tuple(self.only))  # a list, where it comes from JSON
+        object.__setattr__(self, "only", tuple(self.only))  # JSON gives a list
         for name in ("call_depth", "repetitions"):
             value = getattr(self, name)
             if value is not None and value < 1:
@@ -74,13 +76,16 @@ class TraceLimits:
 
     @property
     def leaving_out(self) -> dict[str, Any]:
-        """Those that leave events out, as far as they are set."""
+        """The limits that leave events out and are set."""
         limits = {"only": list(self.only), "call_depth": self.call_depth, "repetitions": self.repetitions}
         return {name: value for name, value in limits.items() if value}
 
     def chooses(self, file: str, qualname: str) -> bool:
-        """Whether code is recorded. file: the name that events give it; qualname: as in `co_qualname`,
-        without comprehensions."""
+        """Whether `only` allows to record this code.
+
+        file: the name of the file in events.
+        qualname: `co_qualname` without comprehensions.
+        """
         if not self.only:
             return True
         inside = qualname.replace(".<locals>", "")
@@ -106,7 +111,7 @@ def _ends_in(path: str, name: str) -> bool:
 
 
 class Granularity(StrEnum):
-    """How closely a tracer looks: at every line, or at every instruction too."""
+    """Granularity of a trace: an event at every line, or also at every instruction."""
 
     LINE = "line"
     INSTRUCTION = "instruction"

@@ -1,8 +1,9 @@
-"""What the instructions of a code object can change outside of their own frame, found without running them.
+"""Finds out which instructions of a code object can change objects outside of their frame, without running
+them.
 
-Only then must everything that a frame reaches be looked at again. An instruction is known by a number,
-and where it depends on an object by an `Act`: which object, and what is done to it. What the object is
-at run time decides (`c/account.h`).
+Only after such an instruction must the objects of a frame be looked at again. The effect of an instruction is
+a number. If the effect depends on an object, it is an `Act`: an operation on this object, whose type at run
+time decides (`c/account.h`).
 """
 
 import builtins
@@ -19,28 +20,29 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 
 class Change(IntEnum):
-    """What an instruction can change, where that is no act."""
+    """The effect of an instruction that is not an act."""
 
     NOTHING = 0
     OPERANDS = 1
-    """Nothing, if the operands keep still."""
+    """Nothing, if the operands are of builtin types that run no code of the program."""
     ANYTHING = 2
     DRAINS = 3
-    """As OPERANDS, but draws from iterators."""
+    """Like OPERANDS, but draws from iterators."""
     BUILDS = 4
-    """Nothing, if the line ran without interruption: adds to what the same expression made."""
+    """Nothing, if the line ran without interruption: adds to an object that the same expression made."""
     ITERATES = 5
-    """As OPERANDS, but draws from the iterator of a loop, which the frame shows."""
+    """Like OPERANDS, but draws from the iterator of a loop, which the frame shows."""
 
 
 IN_PLACE_LOCAL = 16
-"""16 + s: an in-place operator whose result goes into fast local s; `OPERANDS` if that keeps still."""
+"""Effect 16 + s: an in-place operator whose result goes into fast local s. It changes nothing else if the
+value of that local is of an immutable builtin type."""
 ACTS = 1000
-"""1000 + n: the n-th act."""
+"""Effect 1000 + n: the n-th act."""
 
 
 class ActKind(IntEnum):
-    """What is done to an object. An in-place operator puts its result where the operand was."""
+    """An operation on an object. An in-place operator stores its result in the place of the operand."""
 
     SET_ATTRIBUTE = 0
     SET_ITEM = 1
@@ -51,7 +53,7 @@ class ActKind(IntEnum):
 
 
 class MethodEffect(IntEnum):
-    """What a method does to its object and to iterators."""
+    """The effect of a method on its object and on iterators."""
 
     NONE = 0
     CHANGED = 1
@@ -62,7 +64,7 @@ class MethodEffect(IntEnum):
 
 
 class ItemKey(IntEnum):
-    """Where the key of the one item is that is set, if it is known."""
+    """The place of the key of an item assignment, if it is known."""
 
     NONE = 0
     IN_SLOT = 1
@@ -70,13 +72,15 @@ class ItemKey(IntEnum):
 
 
 class Act(NamedTuple):
-    """Something done to the object that a path leads to: a fast local or a global, or an attribute of that.
+    """An operation on the object at a path: a fast local or a global, or an attribute of one.
 
-    since: code unit that reads the path first, -1 where it leads to the same object throughout the line.
-    slot: the fast local; -1 if the path begins at a global, which `name` names. method: that is called, also
-    where an item is set, or the attribute that is set. arguments: how many, in a call; -1 with keywords.
-    on_list and so on: what a method does to an object of that type; on_still: of one that never changes.
-    key: of the one item that is set: the fast local that holds it, or an int.
+    since: code unit that reads the path first; -1 if it leads to the same object throughout the line.
+    slot: the fast local; -1 if the path begins at the global `name`.
+    method: the called method (also for setting an item), or the attribute that is set.
+    arguments: number of arguments of a call; -1 with keywords.
+    on_list, on_dict, on_set: effect of the method on an object of that type.
+    on_still: effect of the method on an object of an immutable type.
+    key: key of the item that is set: the fast local with it, or an int.
     """
 
     kind: int
@@ -106,8 +110,8 @@ PURE = frozenset(
     PUSH_EXC_INFO CHECK_EXC_MATCH POP_EXCEPT RERAISE NOT_TAKEN POP_ITER BUILD_INTERPOLATION BUILD_TEMPLATE
     """.split()
 )
-"""Instructions that change nothing but the frame they run in, whatever their operands are, and are no method
-of `_Walk`. An exception is a value of the event at which it comes up."""
+"""Instructions without a method in `_Walk` that change only their frame, whatever their operands are. An
+exception is a value of the event at which it is raised."""
 BY_OPERANDS = frozenset(
     """
     UNARY_POSITIVE UNARY_NEGATIVE UNARY_NOT UNARY_INVERT COMPARE_OP BINARY_SLICE TO_BOOL
@@ -117,14 +121,14 @@ BY_OPERANDS = frozenset(
     RAISE_VARARGS
     """.split()
 )
-"""Instructions that change nothing else if their operands are of builtin types that keep still."""
+"""Instructions that change only their frame if their operands are of builtin types."""
 DRAWING = frozenset({"CONTAINS_OP", "UNPACK_SEQUENCE", "UNPACK_EX"})
-"""As those, but they also draw from an operand that is an iterator."""
+"""Like `BY_OPERANDS`, but they also draw from an operand that is an iterator."""
 BUILDING = frozenset({"LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "LIST_APPEND", "SET_ADD", "MAP_ADD"})
-"""They change what the same expression has made."""
+"""Instructions that change an object that the same expression has made."""
 _FIRST_IN_PLACE, _SUBSCRIPT = 13, 26
-"""BINARY_OP: the first of the in-place operators (Include/opcode.h, NB_INPLACE_ADD); from 3.14 on an item is
-read by one, too (NB_SUBSCR)."""
+"""Arguments of BINARY_OP: the first in-place operator (Include/opcode.h, NB_INPLACE_ADD), and from 3.14 on
+the reading of an item (NB_SUBSCR)."""
 
 CHANGING = frozenset(
     """
@@ -137,11 +141,11 @@ CHANGING = frozenset(
     CALL_INTRINSIC_2 EXIT_INIT_CHECK INTERPRETER_EXIT ENTER_EXECUTOR RESERVED TRACE_RECORD
     """.split()
 )
-"""Instructions that may change anything, or that are too rare to be looked into."""
+"""Instructions that may change anything, or that are too rare to be examined."""
 
 
 def _rows(**names: str) -> dict[str, MethodEffect]:
-    """Methods by name. names: those of each effect."""
+    """Name of a method -> its effect. names: effect -> names of methods."""
     return {
         name: MethodEffect[effect.upper()] for effect, methods in names.items() for name in methods.split()
     }
@@ -191,11 +195,11 @@ METHODS: dict[type, dict[str, MethodEffect]] = {
     float: _rows(none=f"{_OF_NUMBERS} from_number fromhex hex is_integer"),
     complex: _rows(none="conjugate imag real from_number"),
 }
-"""What each method of a builtin type does to anything that a trace shows. Every one of them may call back, by
-an operator of the program's classes: the core takes its effect into account again at each return into it. One
-that is called by a name with two underscores counts as unknown."""
+"""Builtin type -> method -> its effect on objects that a trace shows. Each method may call back an operator
+of the program's classes; the core applies its effect again at each return into it. Methods with two
+underscores in their names count as unknown."""
 _STILL: dict[str, MethodEffect] = {}
-"""Of the types whose values never change."""
+"""Method of an immutable type -> its effect."""
 for _kind in (str, bytes, tuple, frozenset, int, float, complex):
     for _name, _effect in METHODS[_kind].items():
         _STILL[_name] = _effect if _STILL.get(_name, _effect) == _effect else MethodEffect.UNKNOWN
@@ -211,8 +215,10 @@ _DRAW = """
 
 
 def _callables() -> dict[int, int]:
-    """Builtin callables that change nothing by themselves, by address: 1, or 2 if they draw from iterators;
-    4 more if that holds without keywords only, 8 more if with one argument only."""
+    """Address of a builtin callable that changes nothing by itself -> 1, or 2 if it draws from iterators.
+
+    Plus 4 if this holds only without keywords, plus 8 if only with one argument.
+    """
     kinds = {id(getattr(builtins, name)): 1 for name in _KEEP_STILL.split()}
     kinds |= {id(getattr(builtins, name)): 2 for name in _DRAW.split()}
     kinds |= {id(function): 1 for function in vars(math).values() if callable(function)}
@@ -228,18 +234,19 @@ def _callables() -> dict[int, int]:
 CALLABLES = _callables()
 
 _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
-"""LOAD_ATTR: the lowest bit of its argument says that a method is called."""
+"""Whether the lowest bit of the argument of LOAD_ATTR says that a method is called."""
 
 
 _ITERATOR_TAKES = stack_effect("GET_ITER", 0, jump=False)
-"""Further slots that the iterator of a loop takes: from 3.15 on, the index into a sequence has its own."""
+"""Additional slots of a loop's iterator: from 3.15 on, the index into a sequence has a separate slot."""
 
 
 class _Read(NamedTuple):
-    """What lies in a slot of the value stack, as far as it is known: where it was read."""
+    """The origin of the value in a slot of the value stack, if it is known."""
 
     where: str = ""
-    """slot, global; item, method: of what `base` was read; const; null; made; empty if nobody knows."""
+    """``slot``, ``global``, ``item`` or ``method`` (of `base`), ``const``, ``null``, ``made``; empty if it is
+    not known."""
     base: "int | str | _Read | None" = None
     attribute: str | None = None
     unit: int = -1
@@ -252,7 +259,7 @@ class _Read(NamedTuple):
 _UNKNOWN = _Read()
 _NULL = _Read("null")
 _MADE = _Read("made")
-"""A function that the line has made: a generator expression's, or a comprehension's."""
+"""A function that the line has made, for a generator expression or a comprehension."""
 
 _LEAVE = frozenset(
     "CACHE NOP NOT_TAKEN PRECALL KW_NAMES EXTENDED_ARG RESUME POP_TOP STORE_FAST DELETE_FAST".split()
@@ -265,11 +272,11 @@ _TAKES = {
     "BINARY_SLICE": 3,
     "FORMAT_WITH_SPEC": 2,
 }
-"""How many of the topmost slots an instruction replaces; what is not here may do anything to the stack."""
+"""Instruction -> number of the topmost slots that it replaces. Others may do anything to the stack."""
 
 
 class _Walk:
-    """Runs the instructions of a code object in their order, on a stack of what is known."""
+    """Walks through the instructions of a line in their order, with a stack of the known origins."""
 
     def __init__(self, about: CodeFacts) -> None:
         self.about = about
@@ -283,14 +290,14 @@ class _Walk:
         self.attributes: list[str] = []
 
     def pop(self, count: int) -> list[_Read]:
-        """The topmost, lowest first."""
+        """Remove and return the topmost slots, lowest first."""
         available = min(count, len(self.stack))
         top = self.stack[len(self.stack) - available :]
         del self.stack[len(self.stack) - available :]
         return [_UNKNOWN] * (count - available) + top
 
     def effect(self, instruction: _Instruction, following: _Instruction | None) -> int | Act:
-        """What an instruction can change; what it does to the stack is done."""
+        """The effect of an instruction, which is also applied to the stack."""
         run = getattr(self, f"_{instruction.name.lower()}", None)
         if run is not None:
             change = run(instruction.arg, instruction.offset // 2, following)
@@ -332,7 +339,7 @@ class _Walk:
             self.stack += [_UNKNOWN] * (change + taken)
 
     def _act(self, kind: int, read: _Read, method: str | None = None, arguments: int = 0) -> Act | None:
-        """Done to what was read; None if nobody knows what that is."""
+        """An operation on a value; None if its origin is not known."""
         if not read.is_path:
             return None
         slot = read.base if isinstance(read.base, int) else -1
@@ -397,17 +404,17 @@ class _Walk:
         return Change.NOTHING
 
     def _load_method(self, arg: int, unit: int, _: object) -> int:
-        (of,) = self.pop(1)
-        self.stack += [_Read("method", of, self.code.co_names[arg], unit), _UNKNOWN]
+        (owner,) = self.pop(1)
+        self.stack += [_Read("method", owner, self.code.co_names[arg], unit), _UNKNOWN]
         return Change.OPERANDS
 
     def _load_attr(self, arg: int, unit: int, following: object) -> int:
         if _ATTRIBUTE_SHIFTED and arg & 1:
             return self._load_method(arg >> 1, unit, following)
         name = self.code.co_names[arg >> 1 if _ATTRIBUTE_SHIFTED else arg]
-        (of,) = self.pop(1)
-        known = of.is_path and of.attribute is None
-        self.stack.append(of._replace(attribute=name) if known else _UNKNOWN)
+        (owner,) = self.pop(1)
+        is_plain_path = owner.is_path and owner.attribute is None
+        self.stack.append(owner._replace(attribute=name) if is_plain_path else _UNKNOWN)
         return Change.OPERANDS
 
     def _binary_subscr(self, arg: int, unit: int, _: object) -> int:
@@ -418,7 +425,7 @@ class _Walk:
     def _binary_op(self, arg: int, unit: int, following: _Instruction | None) -> int | Act | None:
         if arg == _SUBSCRIPT:
             return self._binary_subscr(arg, unit, following)
-        left, _right = self.pop(2)
+        operand, _other_operand = self.pop(2)
         self.stack.append(_UNKNOWN)
         if arg < _FIRST_IN_PLACE:
             return Change.OPERANDS
@@ -426,25 +433,25 @@ class _Walk:
             return IN_PLACE_LOCAL + following.arg
         if following is not None and following.name in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
             return IN_PLACE_LOCAL + (following.arg >> 4)
-        if left.where == "item" and isinstance(left.base, _Read):
-            return self._act(ActKind.IN_PLACE_ITEM, left.base)
-        return self._act(ActKind.IN_PLACE, left)
+        if operand.where == "item" and isinstance(operand.base, _Read):
+            return self._act(ActKind.IN_PLACE_ITEM, operand.base)
+        return self._act(ActKind.IN_PLACE, operand)
 
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
-        _value, of = self.pop(2)
+        _value, owner = self.pop(2)
         self.attributes.append(self.code.co_names[arg])
         if self.code.co_names[arg] == "__class__":
             return None  # it is another object then
-        return self._act(ActKind.SET_ATTRIBUTE, of, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, owner, self.code.co_names[arg])
 
     def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
-        (of,) = self.pop(1)
+        (owner,) = self.pop(1)
         self.attributes += [self.code.co_names[arg]] * 2
-        return self._act(ActKind.SET_ATTRIBUTE, of, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, owner, self.code.co_names[arg])
 
     def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
-        _value, of, key = self.pop(3)
-        act = self._act(ActKind.SET_ITEM, of, "__setitem__")
+        _value, owner, key = self.pop(3)
+        act = self._act(ActKind.SET_ITEM, owner, "__setitem__")
         if act is None or not isinstance(key.base, int) or key.attribute is not None:
             return act
         if key.where == "const":
@@ -454,8 +461,8 @@ class _Walk:
         return act
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
-        of, _key = self.pop(2)
-        return self._act(ActKind.SET_ITEM, of, "__delitem__")
+        owner, _key = self.pop(2)
+        return self._act(ActKind.SET_ITEM, owner, "__delitem__")
 
     def _make_function(self, arg: int, unit: int, _: object) -> int:
         self.pop(1 + (arg.bit_count() if sys.version_info < (3, 13) else 0))
@@ -473,14 +480,14 @@ class _Walk:
         return Change.OPERANDS
 
     def _call(self, arg: int, unit: int, _: object) -> int | Act | None:
-        """What is called lies below the arguments, beside NULL or `self`."""
+        """The callable is below the arguments, next to NULL or `self`."""
         first, second, *_arguments = self.pop(arg + 2)
         self.stack.append(_UNKNOWN)
         count = -1 if self.keywords else arg
         self.keywords = False
         called = second if first == _NULL else first
         if _MADE in (first, second):
-            return Change.NOTHING  # it is a generator's, or it was seen to run
+            return Change.NOTHING  # it only makes a generator, or its run was recorded
         if called.where == "method" and isinstance(called.base, _Read):
             return self._act(ActKind.METHOD, called.base, called.attribute, count)
         if called.where == "global" and called.attribute is None:
@@ -495,7 +502,7 @@ class _Walk:
         return self._call(arg, unit, following)
 
     def holds(self, act: Act) -> bool:
-        """Whether the path leads where it led when the line has run: nothing on the way was assigned."""
+        """Whether the path still leads to the same object after the line: no part of it was assigned."""
         base: tuple[str, int | str] = ("slot", act.slot) if act.slot >= 0 else ("global", act.name or "")
         in_place = act.kind == ActKind.IN_PLACE  # what is assigned is its result
         if base in self.stored and not (in_place and act.slot < 0 and act.attribute is None):
@@ -512,19 +519,19 @@ def _lines(about: CodeFacts, lines: list[int]) -> Iterator[tuple[int, list[int]]
 
 
 class Effects(NamedTuple):
-    """What a code object can change, by code unit."""
+    """The effects of a code object, by code unit."""
 
     effect: list[int]
-    """By the instruction that begins there: a `Change`, or an act."""
+    """Effect of the instruction that begins at the unit: a `Change`, or an act."""
     then: list[int]
-    """The next unit of the same line that can change anything, or -1."""
+    """The next unit of the same line with an effect, or -1."""
     stored: list[int]
     """The fast locals that the line assigns, as bits."""
     acts: list[Act]
 
 
 def effects(about: CodeFacts, lines: list[int]) -> Effects:
-    """What each instruction of a code object can change. lines: the line of each unit, 0 if it has none."""
+    """The effects of the instructions of a code object. lines: the line of each unit, or 0."""
     size = len(lines)
     effect: list[int] = [Change.NOTHING] * size
     then, acts = [-1] * size, list[Act]()
@@ -544,7 +551,7 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             if line and about.comprehensions and about.comprehension_at(instruction.offset) is not None:
                 does = Change.ANYTHING
             changes.append(does)
-        if line == 0 and any(changes):  # nobody knows when it runs
+        if line == 0 and any(changes):  # it may run in any line
             return Effects([Change.ANYTHING] * size, [*range(1, size), -1], [-1] * size, [])
         stored[line] = sum(
             1 << slot for kind, slot in walk.stored if kind == "slot" and isinstance(slot, int)
@@ -553,7 +560,7 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
             for i in map(about.instructions.__getitem__, numbers)
         )
-        if again and any(changes):  # what begins behind a part of the line may go back to it
+        if again and any(changes):  # a jump may go back to an earlier part of the line
             plain = all(does in (Change.NOTHING, Change.OPERANDS, Change.ITERATES) for does in changes)
             everywhere = Change.ITERATES if Change.ITERATES in changes else Change.OPERANDS
             changes = [everywhere if plain else Change.ANYTHING] * len(changes)
@@ -572,5 +579,5 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             effect[unit] = does
             if does:
                 following = unit
-    whole = [(stored.get(line, 0) | stored.get(0, 0)) & (1 << 64) - 1 for line in lines]
-    return Effects(effect, then, whole, acts)
+    stored_by_unit = [(stored.get(line, 0) | stored.get(0, 0)) & (1 << 64) - 1 for line in lines]
+    return Effects(effect, then, stored_by_unit, acts)

@@ -1,7 +1,7 @@
-"""The native tracer: what `reference.py` defines, at a cost that programs can bear.
+"""The native tracer: records the same traces as `reference.py`, but much faster.
 
-Its core is in C (`c/`); this file is the Python side of it: what is rare, and what is worked
-out once for a code object or a type. Importing it raises ImportError where the core was not built.
+Its core is in C (`c/`). This module has the rare cases, and the facts that are computed once for a code
+object or a type. Importing it raises ImportError if the core was not built.
 """
 
 import builtins
@@ -62,7 +62,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 
 class _Initialised:
-    """Its `__init__` is called as that of any class with one in Python."""
+    """A class with an `__init__` in Python, which is called in the usual way."""
 
     def __init__(self) -> None: ...
 
@@ -71,11 +71,11 @@ setup(HIDDEN_GLOBALS, IMPLICIT_NAMES, OPERAND_TYPES, CALLABLES, _Initialised)
 
 _BLOCK_BYTES = 1 << 16
 _TOOL = 4
-"""Our number in `sys.monitoring` (`OWN_TOOL` in deaths.h): not one of those that have a meaning there."""
+"""Our tool number in `sys.monitoring` (`OWN_TOOL` in deaths.h), which has no predefined meaning."""
 
 
 class _Op(IntEnum):
-    """Bits that the core knows instructions by (`OP_...` in c/state.h)."""
+    """Properties of instructions, as bits for the core (`OP_...` in c/state.h)."""
 
     RETURNS = 1
     NO_LINE = 2
@@ -96,7 +96,7 @@ class _Op(IntEnum):
 
 
 class _Mode(IntEnum):
-    """How the core writes values of a type (`M_...` in c/heap.h)."""
+    """The way in which the core writes values of a type (`M_...` in c/heap.h)."""
 
     INLINE = 0
     CONTENT = 1
@@ -118,16 +118,18 @@ _OPS = {
     _Op.CALLS: {"CALL", "CALL_KW"},
     _Op.ASYNC_ENDS: {"END_ASYNC_FOR"},
 }
-"""The bits that follow from an instruction's name."""
+"""Bit -> names of the instructions that have it."""
 _BITS = {name: sum(bit for bit, names in _OPS.items() if name in names) for name in opcode.opname}
 _TAGS = {VALUE: 1, METHOD: 2}
-"""Of stack slots; the core shows none of the others."""
+"""Tags of stack slots for the core. Slots with other tags are not shown."""
 
 
 def _left_by_line(about: CodeFacts, lines: list[int], slots_kept: list[int]) -> list[int]:
-    """How many slots of the value stack keep what they hold from a code unit to the end of its line: all that
-    the line still runs leaves them alone. What belongs to no line may run in any."""
-    left = [0] * len(lines)
+    """The number of slots of the value stack that do not change from a code unit to the end of its line.
+
+    Instructions without a line may run in any line.
+    """
+    slots_by_unit = [0] * len(lines)
     lowest: dict[int, int] = {}
     every = (1 << 31) - 1  # a C int
     for instruction in reversed(about.instructions):
@@ -141,43 +143,44 @@ def _left_by_line(about: CodeFacts, lines: list[int], slots_kept: list[int]) -> 
         back = instruction.target is not None and instruction.target <= instruction.offset
         if back and instruction.target is not None and lines[instruction.target // 2] == line:
             lowest[line] = 0
-        left[unit] = lowest[line]
+        slots_by_unit[unit] = lowest[line]
     owners = (about.owner[unit] // 2 for unit in range(len(lines)))
-    return [min(left[owner], lowest.get(0, every)) for owner in owners]
+    return [min(slots_by_unit[owner], lowest.get(0, every)) for owner in owners]
 
 
 def _place_texts(positions: Iterable[tuple[int | None, ...]]) -> list[str | None]:
-    """Of each code unit, and of none at the end. The units of an instruction have one place."""
+    """The text of the position of each code unit, and None at the end."""
     texts: list[str | None] = []
     last, text = None, None
     for position in positions:
         if position != last:
-            place = place_text(position)
-            last, text = position, place and f",{place}"
+            member = place_text(position)
+            last, text = position, member and f",{member}"
         texts.append(text)
     return [*texts, None]
 
 
 _code_facts: dict[int, dict[str, Any]] = {}
-"""By address of the code object, which `facts` keeps alive. A test suite has a tracer for each call."""
+"""Address of a code object, which `facts` keeps alive -> its facts. A test suite has a tracer for each
+call."""
 
 
 def code_facts(code: CodeType) -> dict[str, Any]:
-    """What the core needs to know of a code object; lists are by code unit (two bytes)."""
-    known = _code_facts.get(id(code))
-    if known is None:
-        known = _code_facts[id(code)] = _new_code_facts(code)
-    return known
+    """Facts about a code object for the core; lists are by code unit (two bytes)."""
+    cached = _code_facts.get(id(code))
+    if cached is None:
+        cached = _code_facts[id(code)] = _new_code_facts(code)
+    return cached
 
 
 def _instruction_bits(about: CodeFacts, units: int) -> list[int]:
-    """What the core knows the instructions by (`_Op`), by code unit."""
+    """The properties of the instructions (`_Op`), by code unit."""
     bits = [0] * units
     for offset, name in about.opname.items():
         bits[offset // 2] = _BITS[name]
         if raises_handled(name, about.arg[offset]):
             bits[offset // 2] |= _Op.RERAISE
-    asks_next = {offset for offset, instruction in about.whole.items() if instruction.name in ASKS_NEXT}
+    asks_next = {offset for offset, instruction in about.folded.items() if instruction.name in ASKS_NEXT}
     for bit, offsets in (
         (_Op.ASKS_NEXT, asks_next),
         (_Op.RAISES_AGAIN, about.raises_again),
@@ -261,9 +264,9 @@ def _new_code_facts(code: CodeType) -> dict[str, Any]:
 
 
 class _Fallback(Snapshotter):
-    """What the core asks of Python: values and contents that are rare, and facts about types.
+    """The Python functions that the core calls, for rare values and contents, and for facts about types.
 
-    The values inside are the core's again, so that there is one set of identity numbers.
+    The core encodes the values inside, so that there is one set of identity numbers.
     """
 
     def __init__(self, core: Core, limits: TraceLimits, modules: set[str], files: Mapping[str, str]) -> None:
@@ -278,7 +281,7 @@ class _Fallback(Snapshotter):
         return file is not None and self.limits.chooses(file, qualified_name(code.co_qualname))
 
     def code_facts(self, code: CodeType) -> dict[str, Any] | None:
-        """None for code of a recorded file that is not recorded itself."""
+        """The facts of a code object; None for code of a recorded file that is not recorded itself."""
         return code_facts(code) if self.is_recorded(code) else None
 
     @property
@@ -290,7 +293,7 @@ class _Fallback(Snapshotter):
         self._core.depth = depth
 
     def inline(self, obj: Any) -> str | None:
-        """Text of a value that is no atom; None for one that goes by reference."""
+        """Text of a value that is not an atom; None for a value with an identity."""
         return self._inline(type(obj), obj)
 
     def big(self, obj: Any) -> str:
@@ -302,19 +305,21 @@ class _Fallback(Snapshotter):
         return content.head, content.items, content.fields, content.tail
 
     def place(self, obj: Any) -> tuple[int, float] | None:
-        """Where an iterator stands, if that tells it from another."""
+        """Position of an iterator, if that distinguishes it from others."""
         return iterators.place_of(obj)
 
     def via(self, callable_: Any, address: int) -> str | None:
-        """Name of what is written in C and is being called: the callable, or what lay at an address."""
+        """Name of the C function that is being called, given as an object or as an address."""
         return c_name(callable_) if address == 0 and callable_ is not None else C_NAMES.get(address)
 
     def type_facts(
         self, kind: type
     ) -> tuple[int, str | None, tuple[Any, ...], bool, frozenset[str], bool, bool]:
-        """How the values of a type are encoded (`TypeInfo` in heap.h): mode, head, slots, whether there is
-        a dict, attributes that are hidden, whether a place tells two apart; and whether an operator
-        may run code that no event is seen of."""
+        """The encoding of the values of a type (`TypeInfo` in heap.h).
+
+        It has the mode, the head, the slots, whether there is a dict, the hidden attributes, whether a
+        position distinguishes two values, and whether an operator may run code without events.
+        """
         bases = bases_of(kind)
         mode = self._mode(kind, bases)
         head: str | None = "iterator" if id(kind) in iterators.FIELDS else None
@@ -363,8 +368,7 @@ class _Fallback(Snapshotter):
         return False
 
     def _is_unseen(self, cls: type, name: str, value: Any) -> bool:
-        """Whether what a class holds under a name is run by an operator or by reading an attribute, without
-        an event."""
+        """Whether an operator or the reading of an attribute runs this member of a class without an event."""
         kind = type(value)
         if kind is types.FunctionType:
             is_operator = name.startswith("__") and name.endswith("__") and name not in _NO_OPERATORS
@@ -401,7 +405,7 @@ _INLINE = TEXT_TYPES | ids(
 
 
 def _is_inline(kind: type, bases: tuple[type, ...]) -> bool:
-    """Whether `Snapshotter` writes values of a type as text, if their text says everything."""
+    """Whether `Snapshotter` writes values of a type as text, if their text is complete."""
     return (
         id(kind) in _INLINE
         or inherits(bases, type)
@@ -414,11 +418,11 @@ def _is_inline(kind: type, bases: tuple[type, ...]) -> bool:
 
 
 _QUIET_MODULES = frozenset({"builtins", "abc", "typing", "fractions"})
-"""Of classes whose operators change nothing."""
+"""Modules with classes whose operators change nothing."""
 _NO_OPERATORS = frozenset(
     "__init__ __new__ __init_subclass__ __class_getitem__ __set_name__ __post_init__ __subclasshook__".split()
 )
-"""Methods that run where something unknown is called, which counts as any change, or with a class."""
+"""Methods that run only at a call of something unknown, which counts as any change, or with a new class."""
 _PLAIN_DESCRIPTORS = ids(
     staticmethod,
     classmethod,
@@ -432,7 +436,7 @@ _PLAIN_DESCRIPTORS = ids(
 
 
 def _is_quiet(cls: type, function: types.FunctionType) -> bool:
-    """Whether the library made a method that changes nothing: a data class's, or an ordering's."""
+    """Whether it is a generated method that changes nothing, such as those of data classes and orderings."""
     if function.__globals__.get("__name__") in ("abc", "dataclasses", "functools", "reprlib", "typing"):
         return True
     return "__dataclass_fields__" in names_of(cls) and function.__code__.co_filename == "<string>"
@@ -442,8 +446,8 @@ _OURS = (__file__, Guest.start.__code__.co_filename)
 
 
 class NativeTracer(Guest):
-    """As `ReferenceTracer`, but `emit` gets many events at a time: a block when it is full, the last
-    one when the tracer is stopped."""
+    """A tracer like `ReferenceTracer`, but `emit` gets blocks of many events: each when it is full, and the
+    last one when the tracer stops."""
 
     name = "native"
 
@@ -477,16 +481,16 @@ class NativeTracer(Guest):
         self._core.follow(frame, notify)
 
     def _use_local_events(self) -> None:
-        """3.12+: trace the code in the scope alone, so that the rest runs at full speed."""
+        """From 3.12 on, trace only code in the scope, so that other code runs at full speed."""
         if sys.version_info < (3, 12):
             return
         monitoring = sys.monitoring
         if monitoring.get_tool(_TOOL) is not None:
-            return  # taken by somebody else: everything is traced, as on 3.11
+            return  # another tool has this number: all code is traced, as on 3.11
         monitoring.use_tool_id(_TOOL, "deskcheck")
         for event in (monitoring.events.PY_START, monitoring.events.PY_RESUME):
             monitoring.register_callback(_TOOL, event, self._core.begins)
-        monitoring.restart_events()  # code that an earlier tracer saw begin is to be seen again
+        monitoring.restart_events()  # report code again that an earlier tracer has seen
         self._core.local_events(monitoring.set_events, monitoring.set_local_events, monitoring.DISABLE)
         self._monitors = True
 
@@ -511,8 +515,11 @@ class NativeTracer(Guest):
         self._free_tool()
 
     def mirror(self, descriptor: int, size: int) -> None:
-        """Keep the block that is being filled in shared memory too: whoever maps the descriptor finds the
-        last events of a process that was killed. `recording.block.mirrored` reads it."""
+        """Copy the unfinished block to shared memory, so that the last events of a killed process are not
+        lost.
+
+        `recording.block.mirrored` reads it from a mapping of the descriptor.
+        """
         self._core.mirror(descriptor, size)
 
     def forget_thread(self) -> None:
@@ -522,12 +529,12 @@ class NativeTracer(Guest):
     def wrote(self, text: str) -> None:
         self._core.wrote(text)
 
-    def give_up(self, why: str, failure: BaseException | None = None) -> None:
-        super().give_up(why, failure)
+    def give_up(self, reason: str, failure: BaseException | None = None) -> None:
+        super().give_up(reason, failure)
         self._core.cut()
         self._core.flush()
-        # From 3.12 on the interpreter calls NULL for a frame with opcode events whose trace function is gone
-        # meanwhile. There the hook stays until `stop`: code without events of ours does not call it.
+        # From 3.12 on the interpreter would call NULL for a frame with opcode events whose trace function was
+        # removed. So the hook stays until `stop`; code without our events does not call it.
         if sys.version_info < (3, 12) and self.user_function is None:
             self._real[0](None)
 
@@ -563,15 +570,15 @@ class NativeTracer(Guest):
             self._real[0](function)
 
     def _user_event(self, frame: FrameType, event: str, arg: Any) -> None:
-        if frame.f_code.co_filename in _OURS:  # stands for a function of C, which has no events
+        if frame.f_code.co_filename in _OURS:  # replaces a C function, which has no events
             return
-        known: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
+        local_functions: dict[int, Any] = self._user.__dict__.setdefault("locals", {})
         if event == "call":
             if self.user_function is not None:
-                known[id(frame)] = frame.f_trace = self.user_function(frame, event, arg)
+                local_functions[id(frame)] = frame.f_trace = self.user_function(frame, event, arg)
             return
-        local = known.get(id(frame))
+        local = local_functions.get(id(frame))
         if local is not None and event != "opcode":
-            known[id(frame)] = frame.f_trace = local(frame, event, arg)
+            local_functions[id(frame)] = frame.f_trace = local(frame, event, arg)
         if event == "return":
-            known.pop(id(frame), None)
+            local_functions.pop(id(frame), None)

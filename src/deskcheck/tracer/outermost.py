@@ -1,8 +1,8 @@
-"""Runs the program's code as the interpreter does: no frame of ours is below its first one.
+"""Runs the program's code like the interpreter, without our frames below its first one.
 
-So `sys._getframe`, `inspect.stack`, `traceback.print_stack` and the `stacklevel` of warnings end where they
-end without us, and the recursion limit is as far away. Where the native core is not built for this
-interpreter, our frames are there.
+So `sys._getframe`, `inspect.stack`, `traceback.print_stack` and the `stacklevel` of warnings work as without
+deskcheck, and the recursion limit is the same. If the native core is not built for this interpreter, our
+frames are visible.
 """
 
 import sys
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def without_ours(error: BaseException, *files: str) -> None:
-    """Take the frames of these files from the beginning of an exception's traceback."""
+    """Remove the frames of these files from the beginning of an exception's traceback."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_frame.f_code.co_filename in files:
         traceback = traceback.tb_next
@@ -52,12 +52,14 @@ def without_ours(error: BaseException, *files: str) -> None:
 
 
 def exit_status(error: BaseException) -> int:
-    """Show an exception that left the program; what the process then ends with. After KeyboardInterrupt the
-    interpreter, once it is through with the process, ends it by SIGINT."""
+    """Show an exception that left the program; returns the exit status of the process.
+
+    After a KeyboardInterrupt the interpreter finally ends the process with SIGINT.
+    """
     show(error)
     if isinstance(error, KeyboardInterrupt):
         try:
-            exec("raise KeyboardInterrupt", {})  # leaves a mark in the interpreter, as the program's own did
+            exec("raise KeyboardInterrupt", {})  # the interpreter remembers it, like the program's exception
         except KeyboardInterrupt:
             return 0
     return 1

@@ -1,20 +1,19 @@
-"""The reference tracer: what a trace is, in Python, to be read. Speed is the native tracer's work.
+"""The reference tracer: defines a trace in readable Python. The native tracer is the fast one.
 
-It stands on `sys.settrace` and turns what that reports, which differs from 3.11 to 3.15,
-into events that do not (docs/reference/format.md defines them):
+It uses `sys.settrace`, whose reports differ between 3.11 and 3.15, and makes the same events of them on all
+versions (docs/reference/format.md defines them):
 
-- A comprehension has no frame of its own on any version (PEP 709): its further items are `line`
-  events of the enclosing frame, its variables are the enclosing frame's while it runs.
-- StopIteration that ends a `for` loop or an `await` is no event.
-- `return` of settrace is told apart: a value returned, a value yielded, or an exception leaving.
-- A generator that is closed where no handler could see it is left without events.
+- A comprehension never has a separate frame (PEP 709). Its further items are `line` events of the enclosing
+  frame, which has its variables while it runs.
+- A StopIteration that ends a `for` loop or an `await` is not an event.
+- `return` of settrace becomes a return, a yield, or an unwind by an exception.
+- A generator that is closed where no handler could notice it has no events for that.
 
-At `Granularity.INSTRUCTION` there is an `instruction` event before each instruction besides; the others are
-the same, and nothing that decides about them looks at the level.
+At `Granularity.INSTRUCTION` there is also an `instruction` event before each instruction. The other events
+are the same for both granularities.
 
-It does not follow C code, and near the recursion limit it loses
-tracing (the interpreter switches a trace function off that cannot be called); a trace says so. It ends
-where the process has another interpreter besides the main one, and says so too.
+The tracer does not follow C code. Near the recursion limit it stops, because the interpreter removes a trace
+function that it cannot call. It also stops if the process makes a second interpreter. The trace says so.
 """
 
 import builtins
@@ -62,16 +61,16 @@ from deskcheck.tracer.snapshot import (
 globals()["__builtins__"] = dict(vars(builtins))
 
 KEPT_NUMBERS = 1000
-"""How many objects of frames that have ended keep their numbers until the next event of the calling frame:
-the latest, where code in C calls back often before there is one."""
+"""Number of objects of ended frames that keep their numbers until the next event of the calling frame. If C
+code calls back often before that, only the latest ones keep them."""
 _GENERATES = 0x20 | 0x80 | 0x200
-"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: a frame is left and comes back."""
+"""CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: frames that can be left and resumed."""
 _newest_interpreter: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Head", ctypes.pythonapi))
 _MAIN_INTERPRETER = ctypes.PYFUNCTYPE(ctypes.c_void_p)(("PyInterpreterState_Main", ctypes.pythonapi))()
 
 
 class _Frame:
-    """What the tracer knows of an open frame. Never the frame itself: that would keep its locals alive."""
+    """The tracer's record of an open frame. It does not hold the frame, which would keep its locals alive."""
 
     def __init__(self, code: CodeType, file: str) -> None:
         self.number = -1
@@ -83,26 +82,27 @@ class _Frame:
         self.refs: tuple[int, ...] = ()
         self.stack_refs: tuple[int, ...] = ()
         self.via: str | None = None
-        """The code in C, or of a library, through which it was called or resumed last."""
-        self.left: list[int] = []
-        """Objects of frames that it called and that have ended: their numbers stay until its next event."""
+        """The C function or library code that called or resumed it last."""
+        self.ended_refs: list[int] = []
+        """Objects of ended frames that it called. They keep their numbers until its next event."""
         self.active = self.bypassed = False
-        """Whether it is among the thread's `active`; whether only because a `throw` goes past it."""
+        """`active`: whether it is in the thread's `active`. `bypassed`: whether only because of a `throw` to
+        the generator that it delegates to."""
         self.last_line = 0
         self.last_offset = -1
         self.line = 0
-        """Of the last event; `last_line` and `last_offset` leave instructions out."""
+        """Line of the last event. `last_line` and `last_offset` ignore instruction events."""
         self.propagating = False
         self.closing = False
         self.pending: Kind | None = None
         self.unfolding = False
         self.after_comprehension = False
         self.counts: dict[tuple[int | str, ...], int] = {}
-        """How often there has been an event of a kind at a place, where that is limited."""
+        """(kind, place) -> number of events so far, if repetitions are limited."""
         self.repeats = False
-        """Whether its last event was one too many and is left out: so is what it calls."""
+        """Whether its last event exceeded the limit and is left out. Then its calls are left out, too."""
         self.skipped = False
-        """Whether it has been resumed unrecorded: so is all until it is left."""
+        """Whether its last resume is left out. Then all its events are left out until it yields."""
 
 
 class ReferenceTracer(Guest):
@@ -113,18 +113,18 @@ class ReferenceTracer(Guest):
     def _set_up(self) -> None:
         self._threads: dict[int, _Thread] = {}
         self._files: dict[int, tuple[CodeType, str | None]] = {}
-        """By address of a code object, which this keeps alive: the name of its file, if it is recorded."""
+        """Address of a code object -> the code object, and the name of its file if it is recorded."""
 
     def file_of(self, code: CodeType) -> str | None:
-        """The name that events give the file of a code object; None for one that is not recorded."""
+        """Name of a code object's file in events; None if the code is not recorded."""
         file = self.scope.get(code.co_filename)
         if file is None or not self.limits.only:
             return file
-        known = self._files.get(id(code))
-        if known is None:
+        entry = self._files.get(id(code))
+        if entry is None:
             chosen = self.limits.chooses(file, qualified_name(code.co_qualname))
-            known = self._files[id(code)] = code, file if chosen else None
-        return known[1]
+            entry = self._files[id(code)] = code, file if chosen else None
+        return entry[1]
 
     def wrote(self, text: str) -> None:
         if self.is_on:
@@ -163,14 +163,14 @@ class ReferenceTracer(Guest):
     def _thread_started(self, frame: FrameType, event: str, arg: Any) -> Local | None:
         # A dead thread's ident may be used again.
         ident = threading.get_ident()
-        known = self._threads.get(ident)
-        if known is None or known.active or known.index:
+        thread = self._threads.get(ident)
+        if thread is None or thread.active or thread.index:
             with self._lock:
                 number = max((t.number for t in self._threads.values()), default=-1) + 1
-                self._threads[ident] = known = _Thread(self, number)
+                self._threads[ident] = thread = _Thread(self, number)
         self._user.function = self._user_thread_function
-        self._real[0](known.on_call)
-        return known.on_call(frame, event, arg)
+        self._real[0](thread.on_call)
+        return thread.on_call(frame, event, arg)
 
     def _is_on_here(self) -> bool:
         function = self._real[1]()
@@ -188,8 +188,8 @@ class ReferenceTracer(Guest):
         with self._lock:
             self.emit(line.encode("utf-8", "surrogatepass"))
 
-    def give_up(self, why: str, failure: BaseException | None = None) -> None:
-        super().give_up(why, failure)
+    def give_up(self, reason: str, failure: BaseException | None = None) -> None:
+        super().give_up(reason, failure)
         self._real[0](self.user_function)
 
 
@@ -204,24 +204,25 @@ class _Thread:
         self.index = 0
         self.output: list[str] = []
         self.left_out = {"deep": 0, "repeated": 0, "called": 0}
-        """What was left out since the last event (docs/reference/format.md, *Gaps*)."""
+        """Counts of omissions since the last event (docs/reference/format.md, *Gaps*)."""
         self.untraced = False
-        """The interpreter forgot ours and the program set its own: what frames keep of ours is silent."""
+        """Whether the interpreter removed our trace function and the program set another one. Then our local
+        trace functions, which frames still have, do nothing."""
         self.frames: dict[int, _Frame | tuple[_Frame, int]] = {}
-        """By `id` of the frame: a recorded frame, or (enclosing frame, last offset) of a comprehension's."""
+        """`id` of a frame -> its record; for a comprehension's frame (enclosing record, last offset)."""
         self.active: list[_Frame] = []
         self.globals: dict[str, dict[str, str]] = {}
         self.global_refs: dict[str, tuple[int, ...]] = {}
         self.in_flight: tuple[int, ...] = ()
-        self.left: list[int] = []
-        """As that of a frame, where none is left that is recorded."""
+        self.ended_refs: list[int] = []
+        """Like that of a frame, if no recorded frame is on the stack."""
         self.dirty = False
         self.unsure = False
-        """Whether other code has got something since the last event, and may have let go of it."""
+        """Whether code that is not recorded got objects since the last event, and may have released them."""
         self.next_frame = 0
         self.user_local: dict[int, Any] = {}
         self.raised: dict[int, int] = {}
-        """By `id` of the frame: at which offset an exception came up that no line has followed yet."""
+        """`id` of a frame -> offset of an exception that no line event has followed yet."""
         self.snapshots = Snapshotter(tracer.limits, tracer.modules, self._number_of)
         self.snapshots.is_recorded = lambda code: tracer.file_of(code) is not None  # type: ignore[method-assign]
 
@@ -232,7 +233,7 @@ class _Thread:
     # -- what settrace calls -----------------------------------------------------------------------
 
     def on_call(self, frame: FrameType, event: str, arg: Any) -> Local | None:
-        """The global trace function: a frame begins or goes on."""
+        """The global trace function: a frame begins or is resumed."""
         code = frame.f_code
         file = self.tracer.file_of(code)
         recorded = file is not None and self.tracer.cut is None and self.tracer.is_on
@@ -300,7 +301,7 @@ class _Thread:
         self._enter(record)
         record.propagating = record.closing = False
         record.pending = Kind.CALL if begins else Kind.RESUME
-        if op in GOES_ON:  # else an exception comes in: the next event tells
+        if op in GOES_ON:  # else an exception is thrown in: the next event shows it
             self._flush(frame, record)
 
     def _enter(self, record: _Frame, *, bypassed: bool = False) -> None:
@@ -308,8 +309,10 @@ class _Thread:
         self.active.append(record)
 
     def _enter_bypassed(self, frame: FrameType) -> None:
-        """A generator's `throw` resumes what it delegates to, and not the generator itself. Yet its frame is
-        the caller then, and is shown: what it refers to has to stay known."""
+        """Enter the generators that a `throw` bypasses: it resumes only the generator that they delegate to.
+
+        Their frames are shown as callers, so that their objects have to stay known.
+        """
         bypassed = []
         below = frame.f_back
         while below is not None:
@@ -323,8 +326,10 @@ class _Thread:
             self._enter(record, bypassed=True)
 
     def _leaves_out(self, frame: FrameType, about: CodeFacts) -> bool:
-        """Whether a frame that begins or goes on is beyond the depth that was asked for, or called in a gap.
-        Not one that has been recorded before; a comprehension's shares the lot of the enclosing one."""
+        """Whether to leave out a frame that begins or is resumed: it is too deep, or called in a gap.
+
+        A frame that was recorded before is not left out. A comprehension's frame follows the enclosing one.
+        """
         depth = self.tracer.limits.call_depth
         deep = depth is not None and len(self.active) >= depth
         if not deep and not self._in_gap():
@@ -342,20 +347,22 @@ class _Thread:
         return True
 
     def _in_gap(self) -> bool:
-        """Whether the frame that is calling repeats what is recorded no more."""
+        """Whether the calling frame exceeds its limit of repetitions."""
         return bool(self.active) and self.active[-1].repeats
 
     def _repeats(self, kind: Kind, record: _Frame, frame: FrameType, line: int | None) -> bool:
-        """Whether an event is left out because the frame has had so many like it. A frame's beginning and end
-        never are, nor is a yield whose resume is recorded."""
-        most = self.tracer.limits.repetitions
-        if most is None or kind in (Kind.CALL, Kind.RETURN, Kind.UNWIND):
+        """Whether an event is left out because the frame had too many similar ones.
+
+        The beginning and end of a frame are never left out, nor is a yield whose resume is recorded.
+        """
+        limit = self.tracer.limits.repetitions
+        if limit is None or kind in (Kind.CALL, Kind.RETURN, Kind.UNWIND):
             return False
         if not record.skipped and kind is not Kind.YIELD:
             instruction = kind is Kind.INSTRUCTION
-            place = (kind, id(frame.f_code), frame.f_lasti) if instruction else (kind, line or 0)
-            record.counts[place] = count = record.counts.get(place, 0) + 1
-            record.repeats = count > most
+            key = (kind, id(frame.f_code), frame.f_lasti) if instruction else (kind, line or 0)
+            record.counts[key] = count = record.counts.get(key, 0) + 1
+            record.repeats = count > limit
             record.skipped = record.repeats and kind is Kind.RESUME
         elif kind is Kind.YIELD:
             record.repeats = record.skipped
@@ -365,7 +372,7 @@ class _Thread:
         return record.repeats
 
     def _note_place(self, kind: Kind, record: _Frame, top: FrameView, line: int | None) -> int:
-        """Remember where the frame's last event was; return its line."""
+        """Remember the place of the frame's last event; returns its line."""
         if line is None:  # an instruction without a line belongs to the last one
             line = record.last_line or record.facts.first_line
         record.line = line
@@ -374,8 +381,10 @@ class _Thread:
         return line
 
     def _recorded(self, frame: FrameType | None) -> _Frame | None:
-        """The record of a frame, or of the one that encloses it, if it is a comprehension's. Never that of
-        another which ended unseen and had this one's address."""
+        """The record of a frame; for a comprehension's frame that of the enclosing one.
+
+        Never the record of an earlier frame that ended unnoticed at the same address.
+        """
         record = self.frames.get(id(frame))
         if record is None or frame is None:
             return None
@@ -428,15 +437,15 @@ class _Thread:
             jumped = about.name_at(offset) in ("FOR_ITER", "JUMP_BACKWARD") or offset < record.last_offset
             if line == record.last_line and not jumped:
                 return
-        here = line == record.last_line and offset > record.last_offset
-        if here and offset in about.reported_again and not record.propagating:
+        further_on_line = line == record.last_line and offset > record.last_offset
+        if further_on_line and offset in about.reported_again and not record.propagating:
             return
         self._flush(frame, record)
         record.propagating = False
         self._emit(Kind.LINE, record, frame, line)
 
     def _opcode(self, frame: FrameType, record: _Frame) -> None:
-        """Inside an inlined comprehension: a jump back asks for a further item."""
+        """Inside an inlined comprehension, a jump back asks for the next item."""
         offset = frame.f_lasti
         inside = record.facts.comprehension_at(offset)
         if inside is None:
@@ -460,7 +469,7 @@ class _Thread:
             self._emit(Kind.INSTRUCTION, record, frame, line, instruction=text)
 
     def _comprehension(self, frame: FrameType, event: str, arg: Any, enclosing: _Frame, last: int) -> None:
-        """An event in the frame that 3.11 gives a comprehension: it belongs to the enclosing frame."""
+        """An event in the frame of a comprehension on 3.11. It belongs to the enclosing frame."""
         if event == "opcode":
             offset = frame.f_lasti
             if offset < last and facts(frame.f_code).name_at(offset) in ASKS_NEXT:
@@ -485,7 +494,7 @@ class _Thread:
         return view.facts.opname.get(view.offset) in LOOP_ENDS
 
     def _exception(self, frame: FrameType, record: _Frame, arg: Any) -> None:
-        if record.unfolding:  # already told when it passed through the comprehension
+        if record.unfolding:  # already reported when it passed through the comprehension
             record.unfolding = False
             return
         if record.pending is not None and arg[0] is GeneratorExit and self._closes_unseen(frame, record):
@@ -496,15 +505,18 @@ class _Thread:
         record.propagating = True
 
     def _closes_unseen(self, frame: FrameType, record: _Frame) -> bool:
-        """3.13 closes a generator without running it where no handler covers the yield (but not a
-        lambda); 3.12 one that has not begun."""
+        """Whether some version closes the generator without running it.
+
+        3.13 does if no handler covers the yield, except for a lambda. 3.12 does if the generator has not
+        begun.
+        """
         if record.code.co_name == "<lambda>" and FrameView(frame).offset > record.facts.first_resume:
             return False
         offset = FrameView(frame).offset
         return not any(start <= offset < end + 2 for start, end in record.facts.guarded)
 
     def _flush(self, frame: FrameType, record: _Frame) -> None:
-        """Write the call or resume that was held back until it was known what came in."""
+        """Write the call or resume event, delayed until it is clear whether an exception is thrown in."""
         kind, record.pending = record.pending, None
         if kind is None:
             return
@@ -542,17 +554,17 @@ class _Thread:
         if self.active and self.active[-1] is record:
             self.active.pop()
             record.active = False
-        left = self.active[-1].left if self.active else self.left
-        left += (*record.left, *record.refs, *self.in_flight)
-        if len(left) > 2 * KEPT_NUMBERS:
-            del left[:-KEPT_NUMBERS]
-        record.left.clear()
+        ended_refs = self.active[-1].ended_refs if self.active else self.ended_refs
+        ended_refs += (*record.ended_refs, *record.refs, *self.in_flight)
+        if len(ended_refs) > 2 * KEPT_NUMBERS:
+            del ended_refs[:-KEPT_NUMBERS]
+        record.ended_refs.clear()
         self.dirty = True
         self.unsure |= record.via is not None
 
     # -- the event itself --------------------------------------------------------------------------
 
-    def _emit(self, kind: Kind, record: _Frame, frame: FrameType, line: int, **given: Any) -> None:
+    def _emit(self, kind: Kind, record: _Frame, frame: FrameType, line: int, **extra: Any) -> None:
         """Write one event of `record`. `frame` is its frame, or a comprehension's inside it."""
         if kind is not Kind.RAISE:
             end_loops(frame, over=kind in (Kind.RETURN, Kind.UNWIND))
@@ -565,8 +577,8 @@ class _Thread:
             self.tracer.give_up("subinterpreters")
             return
         snapshots = self.snapshots
-        # Before anything is numbered: what the last frame took with it may lie where a new object does.
-        gone = [*self._forget_unsure(), *self._forget()] if self.dirty else []
+        # Before new objects get numbers: one may be at the address of an object that has ended.
+        dead = [*self._forget_unsure(), *self._forget()] if self.dirty else []
         snapshots.begin()
         views = self._views(frame)
         top = views[-1]
@@ -578,19 +590,19 @@ class _Thread:
         elif shows_stack:
             stack += top.stack(yields=kind is Kind.YIELD)
         if kind is Kind.RESUME and stack:
-            given = {"value": stack.pop()}
+            extra = {"value": stack.pop()}
         changed, stack_text = self._frame_changes(record, _merged(views), stack if shows_stack else None)
         caller = self._caller(record, frame) if kind in (Kind.CALL, Kind.RESUME) else None
         value_text, self.in_flight = None, ()
-        if "value" in given:
-            (value_text,), self.in_flight = snapshots.roots([given["value"]])
+        if "value" in extra:
+            (value_text,), self.in_flight = snapshots.roots([extra["value"]])
         global_changes = self._global_changes(record, frame)
         objects = snapshots.finish()
-        if objects or changed or stack_text or global_changes or record.left or self.left:
-            record.left.clear()
-            self.left.clear()
-            gone += self._forget()
-        objects.update((number, "null") for number in sorted(gone))
+        if objects or changed or stack_text or global_changes or record.ended_refs or self.ended_refs:
+            record.ended_refs.clear()
+            self.ended_refs.clear()
+            dead += self._forget()
+        objects.update((number, "null") for number in sorted(dead))
         line = self._note_place(kind, record, top, line)
         output = "".join(self.output) or None
         self.output.clear()
@@ -604,7 +616,7 @@ class _Thread:
             caller,
             value_text,
             output,
-            given.get("instruction"),
+            extra.get("instruction"),
             json_object(left_out) if left_out else None,
         )
         offset = top.offset
@@ -617,7 +629,7 @@ class _Thread:
         self.tracer.write(head + "".join([f",{text_of(c)}" if c else ",null" for c in columns]) + "]")
 
     def _views(self, frame: FrameType) -> list[FrameView]:
-        """The frame with the enclosing one, if it is a comprehension's: outermost first."""
+        """The frame, and for a comprehension's frame the enclosing ones: outermost first."""
         views = [FrameView(frame)]
         while isinstance(self.frames.get(id(frame)), tuple) and frame.f_back is not None:
             frame = frame.f_back
@@ -627,7 +639,7 @@ class _Thread:
     def _frame_changes(
         self, record: _Frame, values: dict[str, Any], stack: list[Any] | None
     ) -> tuple[dict[str, str], str | None]:
-        """Encode a frame's variables and stack; return what differs from its last event."""
+        """Encode a frame's variables and stack; returns the changes since its last event."""
         texts, refs = self.snapshots.roots(values.values())
         now = dict(zip(values, texts, strict=True))
         changed = {name: text for name, text in now.items() if record.locals.get(name) != text}
@@ -645,15 +657,17 @@ class _Thread:
         return changed, stack_text
 
     def _unwinds(self, view: FrameView) -> bool:
-        """Whether an exception is emptying the stack of a frame: one that was raised where it stands, or that
-        an instruction lets pass which ends a loop or a `throw`."""
+        """Whether an exception is emptying the stack of a frame.
+
+        It was raised by the current instruction, or passes through one that ends a loop or a `throw`.
+        """
         raised = self.raised.get(id(view.frame))
         at = view.facts.opname.get(view.offset)
         return raised is not None and (raised == view.offset or at in ("END_ASYNC_FOR", "CLEANUP_THROW"))
 
     def _caller(self, record: _Frame, frame: FrameType) -> str | None:
-        """Where the calling frame stands: its expression, what it has computed, and through which C
-        function or library code the call comes."""
+        """The state of the calling frame: its expression, the values that it has computed, and the C function
+        or library code that makes the call."""
         calling, via = frame.f_back, None
         while calling is not None and self._recorded(calling) is None:
             via = qualified_name(calling.f_code.co_qualname)
@@ -664,7 +678,7 @@ class _Thread:
             return None
         views = self._views(calling)
         top = views[-1]
-        # A destructor may run when the operands are half gone: their addresses are then all we look at.
+        # A destructor may run while the operands are being released: use only their addresses.
         freeing = record.closing or record.code.co_name == "__del__" or self._unwinds(top)
         operands = [] if freeing else top.operands(OPERAND_TYPES)
         if via is None:
@@ -677,9 +691,9 @@ class _Thread:
             stack += [operand for operand in operands if is_iterator(operand) and not runs_in(operand, frame)]
         changed, stack_text = self._frame_changes(parent, _merged(views), stack)
         parts = [f'"frame":{parent.number}', f'"offset":{top.offset}']
-        place = place_text(top.facts.positions[top.offset // 2])
-        if place is not None:
-            parts.append(place)
+        position = place_text(top.facts.positions[top.offset // 2])
+        if position is not None:
+            parts.append(position)
         if via is not None:
             parts.append(f'"via":{text_of(via)}')
         if changed:
@@ -699,41 +713,45 @@ class _Thread:
         }
         texts, refs = self.snapshots.roots(names.values())
         now = dict(zip(names, texts, strict=True))
-        known = self.globals.get(record.file, {})
-        changed = {name: text for name, text in now.items() if known.get(name) != text}
-        changed.update({name: UNBOUND for name in known if name not in now})
+        earlier = self.globals.get(record.file, {})
+        changed = {name: text for name, text in now.items() if earlier.get(name) != text}
+        changed.update({name: UNBOUND for name in earlier if name not in now})
         self.globals[record.file] = now
         self.global_refs[record.file] = refs
         return changed
 
     def _held(self) -> list[int]:
-        """What variables refer to, and the value stacks of frames."""
-        held = [ref for frame in self.active for ref in frame.refs]
-        held += [ref for refs in self.global_refs.values() for ref in refs]
+        """Numbers of the objects that variables and value stacks refer to."""
+        numbers = [ref for frame in self.active for ref in frame.refs]
+        numbers += [ref for refs in self.global_refs.values() for ref in refs]
         for record in self.frames.values():
             if isinstance(record, _Frame) and record.code.co_flags & KEEPS_ROOTS:
-                held += record.refs
-        return held
+                numbers += record.refs
+        return numbers
 
     def _forget_unsure(self) -> list[int]:
-        """Drop what dies unseen and no variable leads to, if other code has had it since the last event. What
-        ended frames referred to is kept no longer, as it may lead to what has died."""
+        """Forget objects whose death is not noticed and that no variable leads to, if other code had them.
+
+        Objects of ended frames lose their numbers too, because they may lead to dead ones.
+        """
         if not self.snapshots.die_unseen:
             self.unsure = False
             return []
-        self.left.clear()
+        self.ended_refs.clear()
         for frame in self.active:
-            frame.left.clear()
+            frame.ended_refs.clear()
         if not self.unsure:
             return []
         self.unsure = False
         return self.snapshots.forget_unsure(self._held())
 
     def _forget(self) -> list[int]:
-        """Drop the objects that nothing recorded refers to any more."""
+        """Forget the objects that nothing recorded refers to any more."""
         self.dirty = False
-        left = [ref for frame in self.active for ref in frame.left]
-        return self.snapshots.forget_unreachable([*self._held(), *self.in_flight, *self.left, *left])
+        ended_refs = [ref for frame in self.active for ref in frame.ended_refs]
+        return self.snapshots.forget_unreachable(
+            [*self._held(), *self.in_flight, *self.ended_refs, *ended_refs]
+        )
 
 
 def _merged(views: list[FrameView]) -> dict[str, Any]:

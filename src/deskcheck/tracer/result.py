@@ -1,4 +1,4 @@
-"""One value, taken as the tracer takes it, outside of any trace."""
+"""Snapshots of single values, outside of any trace."""
 
 from json import loads
 from typing import Any
@@ -8,11 +8,11 @@ from deskcheck.tracer.limits import TraceLimits
 from deskcheck.tracer.snapshot import Snapshotter, exception_args, has_method
 
 WHOLE = TraceLimits(items=1_000_000, text_chars=10_000_000, depth=100, objects=1_000_000)
-"""Limits for a single value: large enough that what a benchmark compares is whole."""
+"""Limits for a single value, large enough not to cut the values that a benchmark compares."""
 
 
 def snapshot(obj: Any, limits: TraceLimits = WHOLE) -> tuple[Encoded, dict[int, Content]]:
-    """The encoded value of an object and the content of every identity in it, as `decode` takes them."""
+    """The encoded value of an object and the contents of all objects in it: the arguments of `decode`."""
     snapshotter = Snapshotter(limits, {"__main__"}, lambda frame: None)
     snapshotter.begin()
     (text,), _ = snapshotter.roots([obj])
@@ -22,8 +22,10 @@ def snapshot(obj: Any, limits: TraceLimits = WHOLE) -> tuple[Encoded, dict[int, 
 
 
 def exception_text(error: BaseException) -> str:
-    """``Type: message``, without running the program's code: where the type, or something in the
-    exception, has a text of its own making, ``Type(parts)`` as values are rendered."""
+    """``Type: message`` of an exception, without running code of the program.
+
+    If the type, or a value in the exception, makes its text itself, it is ``Type(parts)``, like other values.
+    """
     parts = [*exception_args(error)]
     if issubclass(type(error), OSError):  # isinstance would ask for its __class__
         parts += [OSError.__dict__[name].__get__(error) for name in ("filename", "filename2")]

@@ -1,12 +1,12 @@
-"""Snapshots of live objects, taken by type and without running the program's code.
+"""Snapshots of live objects, taken by type and without running code of the program.
 
-Of an object whose type the program may have defined, only the C-level methods of the builtin type are called
-that its real type (`type(x)`) inherits from. No reference to an object is kept after the event, not even a
-weak one, which programs notice. Objects are remembered by their address, and the native core says whether
-the one at an address is still the same.
+For an object of a type that the program may have defined, only C-level methods of the builtin base of its
+real type (`type(x)`) are called. After the event no reference to an object remains, not even a weak one,
+which a program could notice. Objects are remembered by address, and the native core says whether the object
+at an address is still the same.
 
-A snapshot is JSON text in the form of docs/reference/format.md. Two snapshots differ exactly when their
-texts do.
+A snapshot is JSON text as described in docs/reference/format.md. Two snapshots differ if and only if their
+texts differ.
 """
 
 import builtins
@@ -49,7 +49,7 @@ from deskcheck.tracer.limits import TraceLimits
 _native: Any
 try:
     from deskcheck.tracer import _native
-except ImportError:  # not built: a list freed and another made at its address within a line pass for one
+except ImportError:  # not built: a freed list and a new one at its address in the same line look like one
     _native = None
 
 # A program may replace builtins; functions defined from here on keep the real ones.
@@ -61,15 +61,15 @@ _FILE_NAMES = [(name, OSError.__dict__[name].__get__) for name in ("filename", "
 UNBOUND = '{"unbound":true}'
 _OPAQUE = ',"cut":"opaque"'
 _FROM_OUTSIDE = frozenset({"__orig_class__"})
-"""Attributes that `Generic` has its classes set from outside."""
+"""Attributes that `Generic` sets in its classes."""
 
 
 SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-"""Two characters of Python's. JSON has no form for them: every reader makes one character of both escapes."""
+"""Two characters in Python that JSON cannot express: readers make one character of both escapes."""
 
 
 def text_of(string: str) -> str:
-    """The string as a JSON string; ASCII only if it holds lone surrogates, which UTF-8 cannot."""
+    """The string as a JSON string; in ASCII if it has lone surrogates, which UTF-8 cannot express."""
     quoted: str = quote(string)
     try:
         quoted.encode()
@@ -82,22 +82,22 @@ _COMPREHENSION_SCOPE = re.compile(r"<(?:list|set|dict)comp>\.(?:<locals>\.)?")
 
 
 def exact(text: str) -> str:
-    """The same text of class `str`: names may be of a class of the program, whose methods are not to run."""
+    """The same text as a plain `str`. A name may be of a class of the program, whose methods must not run."""
     return text if type(text) is str else str.__str__(text)
 
 
 def qualified_name(qualname: str) -> str:
-    """PEP 709: on 3.12+ a comprehension is no scope of its own in qualified names."""
+    """A qualified name without comprehensions, which 3.12+ does not show as scopes (PEP 709)."""
     qualname = exact(qualname)
     return _COMPREHENSION_SCOPE.sub("", qualname) if "comp>" in qualname else qualname
 
 
 def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
-    """The pairs of an OrderedDict, given as its dict has them, in its own order.
+    """The pairs of an OrderedDict, sorted from the order of its dict into its own order.
 
-    Its iterators ask the program's code for hashes of the keys, and fail on what methods of dict have
-    changed behind its back. Without the native core keys keep the dict's order, which move_to_end does not
-    change, unless all of them are strings.
+    Its iterators would call code of the program for hashes of the keys, and fail if methods of dict have
+    changed it. Without the native core the order of the dict remains, which move_to_end does not change,
+    unless all keys are strings.
     """
     if _native is not None:
         keys = _native.ordered_keys(ordered)
@@ -108,9 +108,9 @@ def _in_its_order(ordered: Any, pairs: list[tuple[Any, Any]]) -> list[tuple[Any,
             return pairs
     else:
         return pairs
-    left = {id(key): (key, value) for key, value in pairs}
-    in_order = [left.pop(id(key)) for key in keys if id(key) in left]
-    return in_order + list(left.values())
+    pairs_by_id = {id(key): (key, value) for key, value in pairs}
+    in_order = [pairs_by_id.pop(id(key)) for key in keys if id(key) in pairs_by_id]
+    return in_order + list(pairs_by_id.values())
 
 
 _INT = ids(int)
@@ -178,10 +178,10 @@ def _splice(old: list[str], new: list[str]) -> str:
 
 
 class Snapshotter:
-    """Encodes the objects that one thread's events can reach, and what changed since the last time.
+    """Encodes the objects that the events of one thread can reach, and their changes since the last event.
 
-    Per event: `begin`, then `value` for every root, then `finish`. Identity numbers are given in
-    order of first sight; an object keeps its number while it can be reached from what is recorded.
+    For each event: `begin`, then `value` for every root, then `finish`. Identity numbers are given in order
+    of first sight. An object keeps its number while recorded variables can reach it.
     """
 
     def __init__(
@@ -189,28 +189,28 @@ class Snapshotter:
     ) -> None:
         self.limits = limits
         self.modules = modules
-        """Names of the modules whose classes and functions are the program's own."""
+        """Names of the program's modules."""
         self.frame_number = frame_number
         self.numbers: dict[int, tuple[int, int, int, tuple[int, float] | None]] = {}
-        """By address: number, address of the type (a reference would keep the program's classes alive),
-        life, and the place of an iterator."""
+        """Address of an object -> number, address of the type (a reference would keep the program's classes
+        alive), life, and the position of an iterator."""
         self._life: Callable[[Any], int] = _native.Lives().of if _native is not None else lambda obj: 0
-        """A number that an object alone has had, from the first time this is asked until it dies. 0 where its
-        death is not noticed: another object at its address then passes for it."""
+        """A unique number of an object from the first call until its death. 0 if its death is not noticed:
+        then a later object at its address cannot be distinguished from it."""
         self.addresses: dict[int, int] = {}
         self.die_unseen: set[int] = set()
-        """Numbers of objects whose death nobody tells: another one may lie at the address."""
+        """Numbers of objects whose death is not noticed. A later object may have the same address."""
         self.contents: dict[int, Content] = {}
         self._next = 1
         self._refs: list[int] = []
         self._depth = 0
         self._modules: dict[int, tuple[int, str | None]] = {}
-        """By id, of classes that are made at run time: life, module."""
+        """id of a class that was made at run time -> life, module."""
         self._private: dict[int, tuple[int, frozenset[str]]] = {}
-        """Of library classes, by id: life, the private attributes that they use."""
+        """id of a library class -> life, private attributes that it uses."""
         self._visited: set[int] = set()
         self._replaced: list[int] = []
-        """Numbers of objects that are gone because another lies at their address."""
+        """Numbers of dead objects whose address was reused."""
         self._queue: collections.deque[tuple[int, Any, int]] = collections.deque()
 
     # -- one event ---------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class Snapshotter:
         return texts, tuple(self._refs)
 
     def finish(self) -> dict[int, str]:
-        """Follow every reference from the roots; return what changed, by identity number."""
+        """Follow all references from the roots; returns the changes by identity number."""
         changes: dict[int, str] = {}
         while self._queue:
             number, obj, self._depth = self._queue.popleft()
@@ -243,21 +243,21 @@ class Snapshotter:
         return changes
 
     def forget_unreachable(self, roots: Iterable[int]) -> list[int]:
-        """Drop every object that cannot be reached from the roots; return their numbers."""
+        """Drop all objects that the roots do not reach; returns their numbers."""
         alive = self._reached(roots)
-        gone = [number for number in self.contents if number not in alive]
-        for number in gone:
+        dead = [number for number in self.contents if number not in alive]
+        for number in dead:
             self._forget(number)
-        gone += self._replaced
+        dead += self._replaced
         self._replaced.clear()
-        return gone
+        return dead
 
     def forget_unsure(self, roots: Iterable[int]) -> list[int]:
-        """Drop what dies unseen and cannot be reached from the roots; return the numbers."""
-        gone = [*self.die_unseen - self._reached(roots)]
-        for number in gone:
+        """Drop objects whose death is not noticed and that the roots do not reach; returns their numbers."""
+        dead = [*self.die_unseen - self._reached(roots)]
+        for number in dead:
             self._forget(number)
-        return gone
+        return dead
 
     def _reached(self, roots: Iterable[int]) -> set[int]:
         reached: set[int] = set()
@@ -277,7 +277,7 @@ class Snapshotter:
             del self.numbers[address]
 
     def clear(self) -> None:
-        """Forget everything: this may outlive the program's objects."""
+        """Forget all objects, because the snapshotter may outlive them."""
         self.numbers.clear()
         self.addresses.clear()
         self.contents.clear()
@@ -299,12 +299,12 @@ class Snapshotter:
 
     def _reference(self, kind: type, obj: Any) -> str:
         address = id(obj)
-        known = self.numbers.get(address)
-        if known is not None:
-            number, known_type, known_life, place = known
+        entry = self.numbers.get(address)
+        if entry is not None:
+            number, known_type, known_life, position = entry
             same = known_life == self._life(obj)
-            if same and known_type == id(kind) and _iterators.goes_on(obj, place):
-                if place is not None:
+            if same and known_type == id(kind) and _iterators.goes_on(obj, position):
+                if position is not None:
                     self.numbers[address] = (number, id(kind), known_life, _iterators.place_of(obj))
                 self._refs.append(number)
                 if number not in self._visited:
@@ -313,7 +313,7 @@ class Snapshotter:
                         self._queue.append((number, obj, self._depth + 1))
                 return f'{{"ref":{number}}}'
             if not same:
-                del self.numbers[address]  # it is dead: its number ends when nothing refers to that any more
+                del self.numbers[address]  # it is dead: its number ends with the last reference to it
             else:
                 self._forget(number)
                 self._replaced.append(number)
@@ -323,9 +323,9 @@ class Snapshotter:
             return self._cut("many", kind)
         number = self._next
         self._next += 1
-        place = _iterators.place_of(obj)
+        position = _iterators.place_of(obj)
         its_life = self._life(obj)
-        self.numbers[address] = (number, id(kind), its_life, place)
+        self.numbers[address] = (number, id(kind), its_life, position)
         if not its_life:
             self.die_unseen.add(number)
         self.addresses[number] = address
@@ -335,21 +335,21 @@ class Snapshotter:
         return f'{{"ref":{number}}}'
 
     def _inert(self, number: int, function: types.FunctionType) -> bool:
-        """Whether a function that is known has no state that could have changed since."""
-        known = self.contents.get(number)
+        """Whether a known function has no state that could have changed."""
+        content = self.contents.get(number)
         return (
-            known is not None
-            and not known.fields
+            content is not None
+            and not content.fields
             and function.__closure__ is None
             and not dict.__len__(function.__dict__)
             and not _defaults(function)
         )
 
-    def _cut(self, why: str, kind: type) -> str:
-        return f'{{"cut":"{why}","type":{text_of(self.type_name(kind))}}}'
+    def _cut(self, reason: str, kind: type) -> str:
+        return f'{{"cut":"{reason}","type":{text_of(self.type_name(kind))}}}'
 
     def type_name(self, kind: type) -> str:
-        """Qualified name; with its module unless that is builtins or the program's own."""
+        """Qualified name of a type, with its module unless that is builtins or of the program."""
         name = qualified_name(qualname_of(kind))
         module = self._module(kind)
         if module is not None and module != "builtins" and module not in self.modules:
@@ -417,7 +417,7 @@ class Snapshotter:
         return f'{{"text":{text_of(text)},"type":{text_of(self.type_name(kind))}}}'
 
     def _inline(self, kind: type, obj: Any) -> str | None:
-        """Encoded value of what is immutable though no atom: its text tells everything. Else None."""
+        """Encoded value of an immutable object that is not an atom but has a complete text; else None."""
         if kind is types.ModuleType:
             name = module_names(obj).get("__name__")
             return self._text(kind, f"<module {name!r}>" if type(name) is str else "<module>")
@@ -459,7 +459,7 @@ class Snapshotter:
         return None if text is None else self._bounded_text(kind, text)
 
     def _member(self, kind: type, fields: dict[str, Any]) -> str:
-        """A member of an enumeration by its name; flags without one by their number."""
+        """The name of a member of an enumeration; the number of flags without a name."""
         name, value = fields.get("_name_"), fields.get("_value_")
         if type(name) is str:
             return self._text(kind, f"{qualname_of(kind)}.{name}")
@@ -468,8 +468,10 @@ class Snapshotter:
         return self._cut("opaque", kind)
 
     def _path(self, kind: type, obj: Any) -> str | None:
-        """A path of pathlib as its `repr` writes it, from the attributes that it was made with; one of
-        Windows as the parts that it was made with."""
+        """The `repr` of a path of pathlib, from the attributes that it was made with.
+
+        A Windows path is shown as the parts that it was made with.
+        """
         fields = fields_of(obj, bases_of(kind))
         parts = fields.get("_parts") if sys.version_info < (3, 12) else fields.get("_raw_paths")
         if type(parts) is not list or not all(type(part) is str for part in parts):
@@ -500,23 +502,23 @@ class Snapshotter:
         return text
 
     def _own_function(self, function: types.FunctionType) -> bool:
-        """Whether a function is the program's own: then its closure and attributes are state."""
+        """Whether a function belongs to the program. Then its closure and attributes are state."""
         return function.__globals__.get("__name__") in self.modules
 
     def is_own(self, cls: type) -> bool:
-        """Whether a class is the program's own."""
+        """Whether a class belongs to the program."""
         return self._module(cls) in self.modules
 
     def _module(self, cls: type) -> str | None:
-        """The module of a class as it was when the class was seen first: later a class may say that it comes
-        from another one (`namedtuple` has it say so), and is the same class."""
-        known = self._modules.get(id(cls))
+        """The module of a class when it was seen first. The class may change it later, as `namedtuple`
+        does."""
+        entry = self._modules.get(id(cls))
         if not flags_of(cls) & HEAP:
             return module_of(cls)
         its_life = self._life(cls)
-        if known is None or known[0] != its_life:
-            known = self._modules[id(cls)] = its_life, module_of(cls)
-        return known[1]
+        if entry is None or entry[0] != its_life:
+            entry = self._modules[id(cls)] = its_life, module_of(cls)
+        return entry[1]
 
     def _class(self, cls: type) -> str | None:
         if self.is_own(cls):
@@ -548,13 +550,13 @@ class Snapshotter:
         if _arrays.is_array(bases):
             return self._array(kind, obj, bases)
         if _arrays.is_void(bases):
-            own = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
-            return self._array_content(kind, _arrays.read_void(obj), (), own)
+            instance_fields = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
+            return self._array_content(kind, _arrays.read_void(obj), (), instance_fields)
         plain_array = _arrays.plain_array(bases)
         if plain_array is not None:
             column = _arrays.read_plain_array(obj, plain_array, self.limits.items)
-            own = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
-            return self._array_content(kind, column, (column.length,), own)
+            instance_fields = self._named(fields_of(obj, bases) if self._transparent(kind) else {})
+            return self._array_content(kind, column, (column.length,), instance_fields)
         name = _arrays.pandas_name(bases)
         if name is not None:
             return self._pandas(kind, obj, name)
@@ -569,26 +571,26 @@ class Snapshotter:
             return self._part(kind, read_part(obj), fields, left_out)
         if (path := next((base for base in bases if is_path(base)), None)) is not None:
             text = self._path(path, obj)
-            if text is not None:  # its private attributes say the same, and what it has worked out
+            if text is not None:  # its private attributes contain only the same, and caches
                 head = self._head("object", kind) + ',"base":"atom"'
                 return Content(head, [self._bounded_text(path, text)], fields, "")
-        known = is_known(kind)
+        has_known_state = is_known(kind)
         for base, name in BASES:
             if inherits(bases, base):
-                extra = "" if known and not left_out else _OPAQUE
+                extra = "" if has_known_state and not left_out else _OPAQUE
                 return self._subclass_content(kind, obj, base, name, fields, extra)
-        return Content(self.object_head(kind), None, fields, _OPAQUE if known and left_out else "")
+        return Content(self.object_head(kind), None, fields, _OPAQUE if has_known_state and left_out else "")
 
     def shows(self, kind: type) -> bool:
         """Whether anything but the type of an instance is shown."""
         return self._transparent(kind) or (reader_of(kind) is not None and not made_by_code(kind))
 
     def object_head(self, kind: type) -> str:
-        """What the content of an instance begins with whose attributes are all that is shown of it."""
+        """The beginning of the content of an instance that shows only attributes."""
         return self._head("object", kind) + ("" if is_known(kind) else _OPAQUE)
 
     def _part(self, kind: type, part: "_c_state.Part", fields: dict[str, str], left_out: bool) -> Content:
-        """What the C structure of an object holds, and its attributes."""
+        """The contents of an object's C structure, and its attributes."""
         extra = "" if part.complete and not left_out else _OPAQUE
         fields = {**self._named(dict(part.fields)), **fields}
         if part.keys:
@@ -600,7 +602,7 @@ class Snapshotter:
         return Content(self._head("object", kind) + extra, None, fields, "")
 
     def _array(self, kind: type, obj: Any, bases: tuple[type, ...]) -> Content:
-        """numpy's: the first items, and the array whose memory it shows."""
+        """A numpy array: the first items, and the array whose memory it uses."""
         column = _arrays.read_array(obj, self.limits.items)
         attributes = fields_of(obj, bases) if self._transparent(kind) else {}
         base, fill = _arrays.array_base(obj), _arrays.fill_value(obj)
@@ -644,15 +646,15 @@ class Snapshotter:
         ]
         rows, width = table.shape
         head = f'{self._head("table", kind)},"shape":[{rows},{width}]'
-        why = "opaque" if table.labels.cut == "opaque" else "long"
-        tail = f',"length":{width},"cut":"{why}"' if width > len(items) else ""
+        cut = "opaque" if table.labels.cut == "opaque" else "long"
+        tail = f',"length":{width},"cut":"{cut}"' if width > len(items) else ""
         fields = {"index": self._column(table.row_labels)}
         for name, axis_name in zip(("index_name", "columns_name"), table.names, strict=True):
             fields |= {} if axis_name is None else {name: self.value(axis_name)}
         return Content(head, items, fields | self._named(_arrays.besides(obj)), tail)
 
     def _column(self, column: _arrays.ArrayColumn) -> str:
-        """The encoded value of a column; it has no identity."""
+        """The encoded value of a column, which has no identity."""
         tail = f',"length":{column.length},"cut":"{column.cut}"' if column.cut else ""
         texts = ",".join(self._values(column.items))
         return f'{{"array":[{texts}],"dtype":{text_of(column.dtype)}{tail}}}'
@@ -661,25 +663,29 @@ class Snapshotter:
         return f'"kind":"{kind}","type":{text_of(self.type_name(type_))}'
 
     def _transparent(self, kind: type) -> bool:
-        """Whether the fields of instances are state that we look into: the program's own classes, the
-        standard library's plain data, and classes of libraries whose instances are only their attributes.
-        The rest (threads, loops, parsers) is opaque."""
+        """Whether the fields of instances are shown.
+
+        This is so for classes of the program, plain data of the standard library, and library classes whose
+        instances are only their attributes. Others (threads, loops, parsers) are opaque.
+        """
         if self.is_own(kind) or module_of(kind) in _DATA_MODULES or id(kind) in PLAIN_CONTAINERS:
             return True
         return _is_record(kind)
 
     def hidden_fields(self, bases: tuple[type, ...]) -> frozenset[str]:
-        """Names of private attributes that are a library's: the code of a library class among `bases`
-        uses them. The program's own are shown also where a class derives from one of a library's."""
+        """Names of private attributes that library classes among `bases` use.
+
+        If a class of the program derives from a library class, the attributes of the program are shown.
+        """
         hidden: set[str] = set()
         for base in bases:
             if self._transparent(base) or module_of(base) == "builtins":
                 hidden |= _FROM_OUTSIDE if module_of(base) == "typing" else set()
                 continue
-            known = self._private.get(id(base))
-            if known is None or known[0] != self._life(base):
-                known = self._private[id(base)] = self._life(base), _private_names(base)
-            hidden |= known[1]
+            entry = self._private.get(id(base))
+            if entry is None or entry[0] != self._life(base):
+                entry = self._private[id(base)] = self._life(base), _private_names(base)
+            hidden |= entry[1]
         return frozenset(hidden)
 
     def _named(self, fields: dict[str, Any]) -> dict[str, str]:
@@ -687,7 +693,7 @@ class Snapshotter:
         return {name: self.value(fields[name]) for name in itertools.islice(fields, limit)}
 
     def _values(self, items: list[Any]) -> list[str]:
-        """Encoded values of the items. Lists of one plain type, which programs are full of, go fast."""
+        """Encoded values of the items. Lists of one plain type, which are common, are fast."""
         kinds = {*map(id, map(type, items))}
         if kinds == _INT and min(items) >= -(1 << 63) and max(items) < 1 << 63:
             return list(map(int.__repr__, items))
@@ -737,7 +743,7 @@ class Snapshotter:
         return self._items_content("list", list, obj)
 
     def _dict(self, obj: dict[Any, Any]) -> Content:
-        # Not all of them: a large dict or set is not to be copied for the few that are shown.
+        # Copy only the items that are shown, because the dict or set may be large.
         pairs = list(itertools.islice(obj.items(), self.limits.items))
         return self._pairs_content("dict", dict, pairs, length=len(obj))
 
@@ -838,7 +844,7 @@ class Snapshotter:
         )
 
     def is_recorded(self, code: types.CodeType) -> bool:
-        """Whether it is code that is recorded: the line of a generator of any other means nothing here."""
+        """Whether this code is recorded. The lines of generators with other code are not shown."""
         return False
 
     def _iterator(self, kind: type, obj: Any) -> Content:
@@ -847,12 +853,12 @@ class Snapshotter:
 
 
 def has_method(kind: type, name: str) -> bool:
-    """Whether a class that is not written in C, the program's or the library's, defines that method."""
+    """Whether a Python class among the bases, of the program or of a library, defines this method."""
     return any(name in names_of(base) for base in bases_of(kind) if flags_of(base) & HEAP)
 
 
 def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
-    """Instance attributes: what `__slots__` and the instance's own dict hold, in that order."""
+    """Instance attributes: the values of `__slots__`, then those in the instance's dict."""
     fields: dict[str, Any] = {}
     names = None
     for base in bases:
@@ -863,10 +869,10 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
                 except AttributeError:
                     continue
             elif name == "__dict__" and id(type(descriptor)) in DICT_DESCRIPTORS and names is None:
-                # To ask for a dict may make it; `functools.partial` can tell that its argument has one.
+                # Reading `__dict__` may create it; `functools.partial` can notice that its argument has one.
                 offset = dict_offset_of(bases[0])
-                made = not KNOWN or offset <= 0 or pointer_at(id(obj) + offset)
-                names = descriptor.__get__(obj) if made else {}
+                has_dict = not KNOWN or offset <= 0 or pointer_at(id(obj) + offset)
+                names = descriptor.__get__(obj) if has_dict else {}
     if names is None and inherits(bases, BaseException):
         names = BaseException.__dict__["__dict__"].__get__(obj)
     if type(names) is dict:
@@ -875,8 +881,10 @@ def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:
 
 
 def _private_names(library: type) -> frozenset[str]:
-    """Names with a leading underscore in a class's slots and in the code of its functions: as attributes,
-    and as texts, which `setattr` is given. `Generic` has one that its classes are given from outside."""
+    """Names with a leading underscore in a class's slots and in the code of its functions.
+
+    They are attributes, or strings for `setattr`. `Generic` sets one in its classes.
+    """
     names, codes = {"__orig_class__"}, []
     for name, value in list(names_of(library).items()):
         if type(value) is types.MemberDescriptorType and type(name) is str:
@@ -911,19 +919,19 @@ if KNOWN:
 
 
 def reader_of(kind: type) -> "Callable[[Any], _c_state.Part] | None":
-    """What reads the C structure of instances of a type; None where there is no such one, or nobody can."""
+    """The reader for the C structure of a type's instances; None if they have no structure, or no reader."""
     holder = _c_state.holder(kind)
     return None if holder is None else _c_state.READERS.get(id(holder))
 
 
 def is_known(kind: type) -> bool:
-    """Whether attributes and items are all the state of instances: no other is in a C structure."""
+    """Whether the shown attributes and items are the full state of instances, with nothing else in C."""
     holder = _c_state.holder(kind)
     return holder is None or id(holder) in _HOLDERS or id(holder) in _c_state.READERS
 
 
 def _is_record(kind: type) -> bool:
-    """Whether it is a class in Python without public methods: its instances are only their attributes."""
+    """Whether it is a Python class without public methods, whose instances are only their attributes."""
     if not made_by_code(kind) or _c_state.holder(kind) is not None:
         return False
     for base in bases_of(kind):
@@ -936,15 +944,14 @@ def _is_record(kind: type) -> bool:
 
 
 def is_record_tuple(kind: type, bases: tuple[type, ...]) -> bool:
-    """Whether instances are tuples whose items have names, and nothing besides: a named tuple, or one of
-    those that C code makes."""
+    """Whether instances are only tuples with named items: named tuples, or struct sequences of C code."""
     if not inherits(bases, tuple) or kind is tuple or dict_offset_of(kind):
         return False
     return not made_by_code(kind) or any(type(names_of(base).get("_fields")) is tuple for base in bases)
 
 
 def _tuple_names(kind: type, bases: tuple[type, ...]) -> list[str]:
-    """Names of the items. None where not all have one."""
+    """Names of the items; empty if not all items have one."""
     for base in bases:
         names = names_of(base).get("_fields")
         if type(names) is tuple:
@@ -954,7 +961,7 @@ def _tuple_names(kind: type, bases: tuple[type, ...]) -> list[str]:
 
 
 def _hides_items(kind: type) -> bool:
-    """Whether a tuple that C code makes has more values than items."""
+    """Whether a struct sequence of C code has more values than items."""
     names = names_of(kind)
     return bool(names.get("n_fields", 0) > names.get("n_sequence_fields", 0))
 
@@ -964,7 +971,7 @@ def _long(length: int, extra: str) -> str:
 
 
 def _view_items(view: Any, base: type) -> list[Any]:
-    """What a view of a dict shows. One of an OrderedDict would ask code of the program for hashes of keys."""
+    """The items of a dict's view. Iterating over that of an OrderedDict would run code of the program."""
     if not KNOWN or not any(type(view) is kind for kind in _ORDERED_VIEWS):
         return list(view)
     ordered = _iterators.part(view, 0)
@@ -977,7 +984,7 @@ DICT_DESCRIPTORS = ids(types.GetSetDescriptorType, types.MemberDescriptorType)  
 
 
 def _is_data(value: Any) -> bool:
-    """Whether something in a class's namespace is state and not behaviour."""
+    """Whether a member of a class is state and not behaviour."""
     kind = type(value)
     if id(kind) in _BEHAVIOUR or inherits(bases_of(kind), type):
         return False
@@ -1000,7 +1007,7 @@ def _defaults(function: types.FunctionType) -> dict[str, Any]:
 
 
 def _all(kind: Any, obj: Any) -> list[Any]:
-    """The items of a container, by its base's own iterator; no other thread can change it between two."""
+    """The items of a container, by its base's iterator. No other thread can change it meanwhile."""
     return list(itertools.chain.from_iterable(map(kind.__iter__, (obj,))))
 
 
@@ -1010,8 +1017,11 @@ def is_iterator(obj: Any) -> bool:
 
 
 def runs_in(obj: Any, frame: Any) -> bool:
-    """Whether it is the generator that runs in a frame. It may be about to be freed: weak references to
-    it are cleared before it is closed, and one made while it closes would never be."""
+    """Whether it is the generator that runs in a frame.
+
+    It may be about to be freed. Its weak references were cleared before, and a new one would never be
+    cleared.
+    """
     kind = type(obj)
     if id(kind) not in _SUSPENDING:
         return False
@@ -1019,7 +1029,7 @@ def runs_in(obj: Any, frame: Any) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """What an async generator yielded; the interpreter wraps it on the way out."""
+    """The value that an async generator yielded, without the interpreter's wrapper."""
     wrapped = KNOWN and type(value).__name__ == "async_generator_wrapped_value"
     return _iterators.part(value, 0) if wrapped else value
 
@@ -1062,7 +1072,7 @@ CONTENTS: dict[int, Callable[[Snapshotter, Any], Content]] = by_id(
 _C_REPR: dict[int, Callable[[Any], str]] = by_id(
     {kind: kind.__repr__ for kind in (decimal.Decimal, datetime.date, datetime.timedelta)}
 )
-"""Immutable types whose `repr` is C code, shows no address, and says everything."""
+"""Immutable types with a complete `repr` in C that shows no address."""
 
 
 def _dated(kind: Any) -> Callable[["Snapshotter", Any], str | None]:
@@ -1070,8 +1080,11 @@ def _dated(kind: Any) -> Callable[["Snapshotter", Any], str | None]:
 
 
 def _made_of_classes(self: "Snapshotter", alias: Any) -> str | None:
-    """``list[int]`` or ``int | str``; None where a class of the program is among the parts, which its text
-    does not tell from another of that name, or anything whose text code of a library writes."""
+    """``list[int]`` or ``int | str``; None if a part is a class of the program or has a text made by other
+    code.
+
+    The text would not distinguish a class of the program from others with the same name.
+    """
     kind: Any = type(alias)
     for part in _c_state.READERS[id(kind)](alias).items:
         if type(part) in (types.GenericAlias, types.UnionType):
@@ -1095,7 +1108,7 @@ _C_TEXT: dict[int, Callable[["Snapshotter", Any], str | None]] = by_id(
         types.UnionType: _made_of_classes,
     }
 )
-"""The same, where it is only so for some of the instances: the text, or None for the others."""
+"""Types with such a text only for some instances: functions that return the text, or None."""
 
 _DESCRIPTORS = ids(types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 
@@ -1137,7 +1150,7 @@ _HOLDERS = ids(
     *(collections.defaultdict, collections.OrderedDict, functools.partial),
     *(types.FunctionType, types.ModuleType),
 )
-"""Types written in C whose state the contents show."""
+"""Types written in C whose full state is shown."""
 _DATA_MODULES = frozenset(
     "collections fractions statistics types uuid string textwrap ipaddress graphlib copy datetime".split()
 )
@@ -1165,12 +1178,12 @@ def is_path(kind: type) -> bool:
 
 
 def is_enum(kind: type) -> bool:
-    """Whether it is an enumeration, whose members are known by their names."""
+    """Whether it is an enumeration, whose members are shown by name."""
     return _ENUM is not None and type(kind) is _ENUM
 
 
 def know_enum() -> None:
-    """Notice `enum`, if the program has imported it: importing it ourselves would be its cost."""
+    """Find `enum` if the program has imported it. We do not import it ourselves, which would take time."""
     global _ENUM
     module = sys.modules.get("enum")
     if module is not None:

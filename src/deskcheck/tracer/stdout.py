@@ -1,4 +1,4 @@
-"""Standard output of a process that is recorded, as it is, telling the tracer what goes through it."""
+"""Listens to the standard output of a recorded process, without changing it."""
 
 import io
 import sys
@@ -15,11 +15,11 @@ except ImportError:
 
 
 class StdoutHearing:
-    """Between `on` and `off`, calls functions with the texts that are written to `sys.stdout`.
+    """Between `on` and `off`, calls functions with each text that is written to `sys.stdout`.
 
-    The stream stays the same object, whatever it is: the process's, a notebook's, or one that captures. The
-    native core hears an `io.TextIOWrapper`. Of another, `write` is replaced in the object's own `__dict__`;
-    where that is not possible, nothing is heard. Other ways to the descriptor are not heard either.
+    `sys.stdout` stays the same object, also in a notebook or while output is captured. The native core
+    listens to an `io.TextIOWrapper`. For other streams, `write` is replaced in the `__dict__` of the object,
+    if it has one. Text that reaches the descriptor in other ways is not heard.
     """
 
     def __init__(self, *functions: Callable[[str], object]) -> None:

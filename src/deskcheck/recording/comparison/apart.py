@@ -1,7 +1,7 @@
-"""A process that compares the states of two long runs, so that what these fill is not the caller's memory.
+"""Compares the states of two long runs in another process, to protect the caller's memory.
 
-What a program's rows tell may be forged: rows of a few megabytes can stand for gigabytes of values. Here they
-are read under limits of this process's own.
+A program can forge its rows: a few megabytes of them can describe gigabytes of values. The other process
+reads them under its own limits.
 """
 
 import os
@@ -22,14 +22,14 @@ _MOST_CHARS = 2000
 _PACKAGE_ROOT = str(Path(__file__).parents[3])
 _NO_MEMORY = 3
 _STOPPED = (_NO_MEMORY, -signal.SIGXCPU, -signal.SIGKILL)
-"""Exit statuses where its limits, or the kernel for lack of memory, ended it."""
+"""Exit statuses of a process that its limits ended, or that the kernel killed for lack of memory."""
 _TOO_LARGE = "its states are too large to be compared, and not the same as text"
 
 
 def compared_apart(
     first: Callable[[], Iterable[bytes]], second: Callable[[], Iterable[bytes]], *, cut: bool
 ) -> str | None:
-    """As `compared`, in another process. Where its memory or time is too small, the difference says so."""
+    """`compared`, run in another process. If that needs too much memory or time, the difference says so."""
     with tempfile.TemporaryFile() as first_file, tempfile.TemporaryFile() as second_file:
         for blocks, stream in ((first, first_file), (second, second_file)):
             for block in blocks():

@@ -1,4 +1,4 @@
-"""Where two runs of one program first differ. Rows are compared as text, and where texts differ as states."""
+"""The first difference between two runs of one program: of their rows as text, then of their states."""
 
 import itertools
 from collections.abc import Callable, Iterable
@@ -9,7 +9,8 @@ from deskcheck.recording.raised import raised_message
 from deskcheck.recording.recording import RunResult
 
 _HERE_BYTES = 150_000
-"""Of both runs. Their states fill, while they are compared, some 220 bytes for each byte of forged rows."""
+"""Size of both runs' blocks up to which this process compares them itself. While states are compared, they
+take up to 220 bytes of memory for each byte of forged rows."""
 
 
 def difference(
@@ -19,17 +20,17 @@ def difference(
     reads: Callable[[Global], bool] | None = None,
     unread: set[Global] | None = None,
 ) -> str | None:
-    """Where two runs first differ, in words; None if they are the same.
+    """The first difference between two runs, in words; None if they are the same.
 
-    Each run is its ending and a function that gives its blocks of events from the start. reads: whether the
-    run may read a global variable; others may differ, and are then added to `unread`. Without it, another
-    process compares the states of long runs, so that they fill none of this one's memory.
+    first, second: the ending of a run, and a function that returns its blocks of events from the start.
+    reads: whether the run may read a global variable. Variables that it cannot read may differ, and are then
+    added to `unread`. Without `reads`, the states of long runs are compared in another process.
     """
     first_result, second_result = first[0], second[0]
     where = _said(first_result, second_result)
     if where is not None:
         return where
-    # Where a limit cut both, it did so at no particular event: what both have is compared.
+    # A limit cuts two runs at different events: compare the events that both have.
     cut = first_result.cut is not None and second_result.cut is not None
     pair = zip if cut else itertools.zip_longest
     if all(a == b for a, b in pair(first[1](), second[1]())):
@@ -42,10 +43,10 @@ def difference(
 
 
 def ending_difference(first: RunResult, second: RunResult) -> str | None:
-    """Where the endings of two runs first differ, in words; None if they are the same.
+    """The first difference between the endings of two runs, in words; None if they are the same.
 
-    Compared are the outcome, standard output, the result, the exception with its message, and of a process of
-    its own also the exit status, standard error and the files that it wrote.
+    It compares the outcome, standard output, the result, and the exception with its message. If the runs had
+    separate processes, it also compares the exit status, standard error and the files that they wrote.
     """
     return _said(first, second) or _result(first, second) or _rest(first, second)
 
@@ -64,14 +65,16 @@ def _outcome(run_result: RunResult) -> str:
 
 
 def _result(first: RunResult, second: RunResult) -> str | None:
-    a, b = first.result, second.result
-    if a == b:
+    first_text, second_text = first.result, second.result
+    if first_text == second_text:
         return None
-    # The members of a set of objects follow their addresses, and are compared where the states are known.
-    in_no_order = not first.result_builtin and a is not None and b is not None and "{" in a
-    if in_no_order and sorted(a or "") == sorted(b or ""):
+    # The order of a set of objects depends on addresses. `compared` compares its members.
+    in_no_order = (
+        not first.result_builtin and first_text is not None and second_text is not None and "{" in first_text
+    )
+    if in_no_order and sorted(first_text or "") == sorted(second_text or ""):
         return None
-    return f"result: {_cut(a)} and {_cut(b)}"
+    return f"result: {_cut(first_text)} and {_cut(second_text)}"
 
 
 def _cut(text: str | None) -> str:
@@ -91,7 +94,7 @@ def _rest(first: RunResult, second: RunResult) -> str | None:
     if first.stderr != second.stderr:
         return f"standard error: {first_difference(first.stderr, second.stderr)}"
     for path in sorted(first.files.keys() | second.files.keys()):
-        a, b = first.files.get(path, "not there"), second.files.get(path, "not there")
-        if a != b:
-            return f"file {path!r}: {a} and {b}"
+        first_digest, second_digest = first.files.get(path, "not there"), second.files.get(path, "not there")
+        if first_digest != second_digest:
+            return f"file {path!r}: {first_digest} and {second_digest}"
     return None

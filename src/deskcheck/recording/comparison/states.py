@@ -1,6 +1,6 @@
-"""Where the states of two runs of one program first differ, event by event.
+"""The first difference between the states of two runs of one program, event by event.
 
-A set holds the same members in any order, and identity numbers are only names.
+The order of a set and the identity numbers do not count.
 """
 
 import itertools
@@ -24,9 +24,11 @@ def compared(
     reads: Callable[[Global], bool] | None = None,
     unread: set[Global] | None = None,
 ) -> str | None:
-    """Where the states of two runs first differ. cut: both were, so what both have counts.
+    """The first difference between the states of two runs.
 
-    Rows that a program forged may not add up, though each is right by itself. Then that is the difference.
+    cut: a limit cut both runs, so that only the events that both have are compared.
+
+    Rows that a program forged may contradict each other. The difference then says so.
     """
     pair = zip if cut else itertools.zip_longest
     states = _States(reads or (lambda name: True), set() if unread is None else unread)
@@ -37,7 +39,7 @@ def compared(
 
 
 class _Event(Event):
-    """Its state is not a copy: what compares changes nothing."""
+    """An event whose state is not copied, because the comparison changes nothing in it."""
 
     __slots__ = ()
 
@@ -56,31 +58,30 @@ def _events(blocks: Iterable[bytes]) -> Iterator[Event]:
 
 
 class _States:
-    """Compares the states of two runs, event by event. What was alike and has not changed since is not looked
-    at again."""
+    """Compares the states of two runs event by event. Skips values that were alike and have not changed."""
 
     def __init__(self, reads: Callable[[Global], bool], unread: set[Global]) -> None:
         self.reads = reads
         self.unread = unread
         self.alike: dict[Any, tuple[Any, Any]] = {}
-        """What was compared -> its encoded value in both runs."""
+        """Key of a compared value -> its encoded value in both runs."""
         self.users: tuple[dict[int, set[Any]], dict[int, set[Any]]] = ({}, {})
-        """Of each run: an object -> what was compared that leads to it."""
+        """For each run: number of an object -> keys of the compared values that contain it."""
 
     def difference(self, pairs: Iterable[tuple[Event | None, Event | None]]) -> str | None:
         for a, b in pairs:
             if a is None or b is None:
                 index = next(event.index for event in (a, b) if event is not None)
                 return f"event {index}: one run ends before it"
-            here = f"event {a.index} ({a.file} line {a.line})"
+            at_event = f"event {a.index} ({a.file} line {a.line})"
             if (a.kind, a.function, a.line, a.instruction) != (b.kind, b.function, b.line, b.instruction):
-                return f"{here}: {a!r} and {b!r}"
+                return f"{at_event}: {a!r} and {b!r}"
             if a.output != b.output:
-                return f"{here}: output {first_difference(a.output, b.output)}"
+                return f"{at_event}: output {first_difference(a.output, b.output)}"
             self._forget(a.row, b.row)
             where = self._names(a, b) or self._values(a, b)
             if where is not None:
-                return f"{here}: {where}"
+                return f"{at_event}: {where}"
         return None
 
     def _forget(self, *rows: Row) -> None:
@@ -89,24 +90,39 @@ class _States:
                 for key in users.pop(int(number), ()):
                     self.alike.pop(key, None)
 
-    def _names(self, a: Event, b: Event) -> str | None:
-        x, y = a.state.frames[a.frame].locals, b.state.frames[b.frame].locals
-        if x.keys() != y.keys():
-            return f"names {sorted(x.keys() ^ y.keys())} in one run only"
-        for name in x:
-            if not self._alike((a.frame, name), x[name], a, y[name], b):
-                return f"{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
-        x, y = a.state.globals.get(a.file, {}), b.state.globals.get(b.file, {})
-        word = "" if a.function == "<module>" else "global "
-        once = {name for name in x.keys() ^ y.keys() if not self._is_unread((a.file, name))}
+    def _names(self, first: Event, second: Event) -> str | None:
+        first_names, second_names = (
+            first.state.frames[first.frame].locals,
+            second.state.frames[second.frame].locals,
+        )
+        if first_names.keys() != second_names.keys():
+            return f"names {sorted(first_names.keys() ^ second_names.keys())} in one run only"
+        for name in first_names:
+            if not self._alike((first.frame, name), first_names[name], first, second_names[name], second):
+                return (
+                    f"{name} is {_shown(first_names[name], first)} and {_shown(second_names[name], second)}"
+                )
+        first_names, second_names = (
+            first.state.globals.get(first.file, {}),
+            second.state.globals.get(second.file, {}),
+        )
+        word = "" if first.function == "<module>" else "global "
+        once = {
+            name
+            for name in first_names.keys() ^ second_names.keys()
+            if not self._is_unread((first.file, name))
+        }
         if once:
             return f"{word}names {sorted(once)} in one run only"
-        for name in x:
-            known = name not in y or (a.file, name) in self.unread
-            if known or self._alike((a.file, name), x[name], a, y[name], b):
+        for name in first_names:
+            need_not_agree = name not in second_names or (first.file, name) in self.unread
+            if need_not_agree or self._alike(
+                (first.file, name), first_names[name], first, second_names[name], second
+            ):
                 continue
-            if not self._is_unread((a.file, name)):
-                return f"{word}{name} is {_shown(x[name], a)} and {_shown(y[name], b)}"
+            if not self._is_unread((first.file, name)):
+                values = _shown(first_names[name], first), _shown(second_names[name], second)
+                return f"{word}{name} is {values[0]} and {values[1]}"
         return None
 
     def _is_unread(self, name: Global) -> bool:
@@ -114,28 +130,35 @@ class _States:
             self.unread.add(name)
         return name in self.unread
 
-    def _values(self, a: Event, b: Event) -> str | None:
-        p, q = a.value, b.value
-        if (p is None) != (q is None) or (p is not None and q is not None and not same(p, q)):
-            return f"{p!r:.80} and {q!r:.80}"
-        x, y = a.state.frames[a.frame].stack, b.state.frames[b.frame].stack
-        for place, (first, second) in enumerate(itertools.zip_longest(x, y, fillvalue=_NOTHING)):
+    def _values(self, first_event: Event, second_event: Event) -> str | None:
+        first_value, second_value = first_event.value, second_event.value
+        if (first_value is None) != (second_value is None) or (
+            first_value is not None and second_value is not None and not same(first_value, second_value)
+        ):
+            return f"{first_value!r:.80} and {second_value!r:.80}"
+        first_stack, second_stack = (
+            first_event.state.frames[first_event.frame].stack,
+            second_event.state.frames[second_event.frame].stack,
+        )
+        for position, (first, second) in enumerate(
+            itertools.zip_longest(first_stack, second_stack, fillvalue=_NOTHING)
+        ):
             if (
                 first is _NOTHING
                 or second is _NOTHING
-                or not self._alike((a.frame, place), first, a, second, b)
+                or not self._alike((first_event.frame, position), first, first_event, second, second_event)
             ):
-                return f"{_shown(first, a)} and {_shown(second, b)}"
+                return f"{_shown(first, first_event)} and {_shown(second, second_event)}"
         return None
 
-    def _alike(self, key: Any, first: Any, a: Event, second: Any, b: Event) -> bool:
-        known = self.alike.get(key)
-        if known is not None and known[0] is first and known[1] is second:
+    def _alike(self, key: Any, first: Any, first_event: Event, second: Any, second_event: Event) -> bool:
+        compared_before = self.alike.get(key)
+        if compared_before is not None and compared_before[0] is first and compared_before[1] is second:
             return True
-        if not same(decode(first, a.state.objects), decode(second, b.state.objects)):
+        if not same(decode(first, first_event.state.objects), decode(second, second_event.state.objects)):
             return False
         self.alike[key] = (first, second)
-        for value, event, users in zip((first, second), (a, b), self.users, strict=True):
+        for value, event, users in zip((first, second), (first_event, second_event), self.users, strict=True):
             for number in reached(value, event.state.objects):
                 users.setdefault(number, set()).add(key)
         return True
@@ -149,15 +172,15 @@ def _shown(encoded: Any, event: Event) -> str:
 
 
 def same(first: Value, second: Value) -> bool:
-    """Whether two values are alike: as rendered, but for identity numbers and the order of sets."""
+    """Whether two values are rendered alike, apart from identity numbers and the order of sets."""
     return bool(_shape(first, {}) == _shape(second, {}))
 
 
 def _shape(value: Value, names: dict[int, int]) -> Any:
     if value.id is not None:
-        known = names.get(value.id)
-        if known is not None:
-            return ("again", known)
+        first_number = names.get(value.id)
+        if first_number is not None:
+            return ("again", first_number)
         names[value.id] = len(names)
     head = (
         value.kind,
@@ -181,7 +204,7 @@ def _shape(value: Value, names: dict[int, int]) -> Any:
 
 
 def first_difference(first: str, second: str) -> str:
-    """Where two different texts begin to differ, in words."""
+    """The first difference between two different texts, in words."""
     at = next(
         (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b),
         min(len(first), len(second)),

@@ -1,8 +1,8 @@
-"""Two tracers' traces of one run compared, event for event, whatever numbers they give to objects.
+"""Compares the traces that two tracers made of one run, event by event, whatever numbers objects have.
 
-The reference tracer knows an object by its address: a list that dies within a line and a new one at the same
-address are one list to it. So the other tracer may give an object a new number where its type has no weak
-references. It may never give two objects one number. `runs` compares two runs.
+The reference tracer identifies an object by its address. If a list dies within a line and a new list gets its
+address, it takes them for one list. So the other tracer may give an object a new number if its type has no
+weak references. It may never give two objects the same number. `runs` compares two runs.
 """
 
 import itertools
@@ -18,53 +18,58 @@ _HEAD = (
     *("output", "instruction", "left_out"),
 )
 _SEEN_TO_DIE = frozenset({"set", "function", "class", "generator"})
-"""Kinds all of whose types have weak references."""
+"""Kinds of objects that have weak references, whatever their type."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceDifference:
-    """Where two traces first differ. event: its index. field: a column of the event, or which part of the
-    state (``locals of frame 2.x``); ``event`` where one trace ends before it. one, two: what they say there,
-    of long values what surrounds the difference."""
+    """The first difference between two traces."""
 
     event: int
+    """Index of the event."""
     field: str
+    """A column of the event, or a part of the state (``locals of frame 2.x``); ``event`` if one trace ends
+    before this event."""
     one: str
+    """Value in the first trace; of a long value only the part around the difference."""
     two: str
+    """Value in the second trace."""
 
     def __str__(self) -> str:
         return f"event {self.event}: {self.field}: {self.one} and {self.two}"
 
 
 class Different(Exception):
-    """What differs. `where` says it in parts."""
+    """Two traces differ. `where` is the difference."""
 
-    def __init__(self, event: int, field: str, one: object, two: object) -> None:
-        self.where = TraceDifference(event, field, *_around(str(one), str(two)))
+    def __init__(self, event: int, field: str, first: object, second: object) -> None:
+        self.where = TraceDifference(event, field, *_around(str(first), str(second)))
         super().__init__(str(self.where))
 
 
 def first_difference(
-    reference: Iterable[Row], other: Iterable[Row], *, may_end: bool = False, may_split: bool = False
+    reference: Iterable[Row], candidate: Iterable[Row], *, may_end: bool = False, may_split: bool = False
 ) -> TraceDifference | None:
-    """Where a thread's trace by the reference and another of the same run first tell something else; None if
-    they tell the same. Both are gone through several times, so neither is an iterator.
+    """The first difference between the reference tracer's trace and another of the same thread and run.
 
-    may_end: one may end before the other.
-    may_split: the other may give any object a new number, as the reference tracer does where the native
-    core is not built."""
-    for rows in (reference, other):
+    None if they agree. Both are read several times, so neither may be an iterator.
+
+    may_end: one trace may end before the other.
+    may_split: the candidate may give any object a new number, like the reference tracer without the native
+    core.
+    """
+    for rows in (reference, candidate):
         if iter(rows) is rows:
-            raise TypeError("a trace is gone through several times, and an iterator goes once: give a list")
+            raise TypeError("a trace is read several times, and an iterator only once: pass a list")
     pair = zip if may_end else itertools.zip_longest
-    if all(x == y for x, y in pair(reference, other)):
+    if all(x == y for x, y in pair(reference, candidate)):
         return None
     try:
-        check(reference, other, may_split=may_split)
+        check(reference, candidate, may_split=may_split)
     except Different as different:
         return different.where
     if not may_end:
-        for at, (x, y) in enumerate(itertools.zip_longest(reference, other)):
+        for at, (x, y) in enumerate(itertools.zip_longest(reference, candidate)):
             if x is None or y is None:
                 return TraceDifference(
                     at, "event", *("has ended" if row is None else row.kind for row in (x, y))
@@ -72,88 +77,98 @@ def first_difference(
     return None
 
 
-def check(reference: Iterable[Row], other: Iterable[Row], *, may_split: bool = False) -> None:
-    """Raises Different where one thread's traces, up to the shorter one's end, tell of different states."""
-    one, two = State(), State()
+def check(reference: Iterable[Row], candidate: Iterable[Row], *, may_split: bool = False) -> None:
+    """Raises Different at the first event where two traces of a thread disagree. One may end earlier."""
+    first, second = State(), State()
     same = True
-    known: dict[int, int] = {}
+    reference_numbers: dict[int, int] = {}
     taken: dict[int, int] = {}
-    for at, (x, y) in enumerate(zip(reference, other, strict=False)):
+    for at, (x, y) in enumerate(zip(reference, candidate, strict=False)):
         if same and x == y:
-            one = one.after(x)
+            first = first.after(x)
             continue
         if same:
-            same, two = False, one
-            known.update((number, number) for number in one.objects)
-            taken.update(known)
+            same, second = False, first
+            reference_numbers.update((number, number) for number in first.objects)
+            taken.update(reference_numbers)
         for column in _HEAD:
             if getattr(x, column) != getattr(y, column):
                 raise Different(at, column, repr(getattr(x, column)), repr(getattr(y, column)))
-        one = one.after(x)
+        first = first.after(x)
         try:
-            two = two.after(y)
+            second = second.after(y)
         except (KeyError, IndexError, TypeError) as error:
             raise Different(at, "changes", "those before it", f"cannot be applied: {error!r}") from error
-        _Walk(one, two, known, taken, at, may_split).compare(x, y)
+        _Walk(first, second, reference_numbers, taken, at, may_split).compare(x, y)
 
 
 class _Walk:
-    """The graphs of objects of two states, side by side."""
+    """Walks through the objects of two states side by side."""
 
     def __init__(
-        self, one: State, two: State, known: dict[int, int], taken: dict[int, int], at: int, may_split: bool
+        self,
+        first: State,
+        second: State,
+        reference_numbers: dict[int, int],
+        taken: dict[int, int],
+        at: int,
+        may_split: bool,
     ) -> None:
-        self.one = one
-        self.two = two
-        self.known = known
-        """Number in the other trace -> number in the reference, over the whole of the traces."""
+        self.first = first
+        self.second = second
+        self.reference_numbers = reference_numbers
+        """Number in the candidate -> number in the reference, since the traces began."""
         self.taken = taken
-        """The other way round: the last number that something in the other trace had."""
+        """Number in the reference -> the object's latest number in the candidate."""
         self.at = at
         self.seen_to_die = frozenset() if may_split else _SEEN_TO_DIE
         self.forth: dict[int, int] = {}
         self.back: dict[int, int] = {}
         self.todo: list[tuple[str, Any, Any]] = []
 
-    def compare(self, x: Row, y: Row) -> None:
+    def compare(self, reference_row: Row, candidate_row: Row) -> None:
         push = self.todo.append
-        if (x.value is None) != (y.value is None):
-            self.fail("value", x.value, y.value)
-        if x.value is not None and y.value is not None:
-            push(("value", loads(x.value), loads(y.value)))
-        numbers = [x.frame]
-        callers = [loads(row.caller) if row.caller else {} for row in (x, y)]
+        if (reference_row.value is None) != (candidate_row.value is None):
+            self.fail("value", reference_row.value, candidate_row.value)
+        if reference_row.value is not None and candidate_row.value is not None:
+            push(("value", loads(reference_row.value), loads(candidate_row.value)))
+        numbers = [reference_row.frame]
+        callers = [loads(row.caller) if row.caller else {} for row in (reference_row, candidate_row)]
         if callers[0] or callers[1]:
             calls = [{k: v for k, v in c.items() if k not in ("locals", "stack")} for c in callers]
             push(("caller", calls[0], calls[1]))
-            numbers.append(callers[0].get("frame", x.frame))
+            numbers.append(callers[0].get("frame", reference_row.frame))
         for number in numbers:
-            f, g = self.one.frames[number], self.two.frames[number]
-            self.names(f"locals of frame {number}", plain(f.locals), plain(g.locals))
-            push((f"stack of frame {number}", list(f.stack), list(g.stack)))
-        one, two = (plain(state.globals.get(x.file, {})) for state in (self.one, self.two))
-        self.names("globals", one, two)
+            first_frame, second_frame = self.first.frames[number], self.second.frames[number]
+            self.names(f"locals of frame {number}", plain(first_frame.locals), plain(second_frame.locals))
+            push((f"stack of frame {number}", list(first_frame.stack), list(second_frame.stack)))
+        first, second = (
+            plain(state.globals.get(reference_row.file, {})) for state in (self.first, self.second)
+        )
+        self.names("globals", first, second)
         self.walk()
-        # What changed may hang on another frame alone.
+        # A changed object may belong to another frame only.
         for m, n in self.touched():
-            if m in self.one.objects and n in self.two.objects:
+            if m in self.first.objects and n in self.second.objects:
                 self.objects("objects", m, n)
         self.walk()
 
     def touched(self) -> Iterator[tuple[int, int]]:
-        """The objects that one of the events made or changed, by both their numbers."""
-        yield from ((m, self.taken[m]) for m in self.one.touched if m in self.taken)
-        yield from ((self.known[n], n) for n in self.two.touched if n in self.known)
+        """Both numbers of each object that one of the events made or changed."""
+        yield from ((m, self.taken[m]) for m in self.first.touched if m in self.taken)
+        yield from (
+            (self.reference_numbers[n], n) for n in self.second.touched if n in self.reference_numbers
+        )
 
     def walk(self) -> None:
         while self.todo:
             self.pair(*self.todo.pop())
 
-    def fail(self, where: str, a: object, b: object) -> None:
-        raise Different(self.at, where, a, b)
+    def fail(self, where: str, first: object, second: object) -> None:
+        raise Different(self.at, where, first, second)
 
     def names(self, where: str, a: dict[str, Any], b: dict[str, Any]) -> None:
-        """Names of the program's own, which may be `ref`, with their values."""
+        """Compare names of the program with their values. A name may be `ref`."""
         if list(a) != list(b):
             self.fail(where, a, b)
         self.todo += [(f"{where}.{name}", a[name], b[name]) for name in a]
@@ -181,20 +196,22 @@ class _Walk:
                 self.fail(where, f"the same object elsewhere, #{m}", f"another, #{n}")
             return
         self.forth[m], self.back[n] = n, m
-        a, b = self.one.objects.get(m, {}), self.two.objects.get(n, {})
-        if n not in self.known and m in self.taken and b.get("kind") in self.seen_to_die:
-            self.fail(where, f"an old object, #{m}", f"a new one, #{n}: {b}")
+        first, second = self.first.objects.get(m, {}), self.second.objects.get(n, {})
+        if n not in self.reference_numbers and m in self.taken and second.get("kind") in self.seen_to_die:
+            self.fail(where, f"an old object, #{m}", f"a new one, #{n}: {second}")
         self.taken[m] = n
-        if self.known.setdefault(n, m) != m:
+        if self.reference_numbers.setdefault(n, m) != m:
             self.fail(where, f"a new object, #{m}", f"an old one, #{n}")
-        place = f"{where} #{m}/#{n}"
-        self.names(f"{place}.fields", a.get("fields", {}), b.get("fields", {}))
-        rest = [{key: part for key, part in content.items() if key != "fields"} for content in (a, b)]
-        self.todo.append((place, rest[0], rest[1]))
+        where_inside = f"{where} #{m}/#{n}"
+        self.names(f"{where_inside}.fields", first.get("fields", {}), second.get("fields", {}))
+        other_parts = [
+            {key: part for key, part in content.items() if key != "fields"} for content in (first, second)
+        ]
+        self.todo.append((where_inside, other_parts[0], other_parts[1]))
 
 
 def _around(first: str, second: str) -> tuple[str, str]:
-    """Two texts, cut to what surrounds their first difference."""
+    """The parts of two texts around their first difference."""
     at = next(
         (n for n, (x, y) in enumerate(zip(first, second, strict=False)) if x != y),
         min(len(first), len(second)),

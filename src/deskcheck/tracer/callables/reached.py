@@ -1,5 +1,7 @@
-"""What a call's arguments lead to that their text does not show: functions and classes of Python, and
-objects with a state that cannot be seen."""
+"""Finds the Python functions and classes that a call's arguments lead to, and objects with hidden state.
+
+The text of the arguments does not show these.
+"""
 
 import functools
 import itertools
@@ -19,31 +21,33 @@ from deskcheck.tracer.contents.introspection import bases_of, module_of, names_o
 from deskcheck.tracer.snapshot import fields_of
 
 _MOST_OBJECTS = 300
-"""Looked at in search of code."""
+"""Limit on the objects that are searched for code."""
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """code: functions and classes in the order in which they are found, those of objects among them, but for
-    classes of the standard library. hides: whether an object has a state that is not shown."""
+    """The functions and classes that some values lead to."""
 
     code: tuple[Code, ...]
+    """Functions and classes in the order of the search, including the classes of objects. Classes of the
+    standard library are left out."""
     hides: bool
+    """Whether an object has state that is not shown."""
 
 
 def reached_from(values: Iterable[Any]) -> Reached:
-    """What some values lead to."""
+    """The functions and classes that these values lead to."""
     code_by_id: dict[int, Code] = {}
     hides = False
-    seen: set[int] = set()
+    visited: set[int] = set()
     todo = [*values][::-1]
-    while todo and len(seen) < _MOST_OBJECTS:
+    while todo and len(visited) < _MOST_OBJECTS:
         value = todo.pop()
         kind = type(value)
-        if id(value) in seen or kind in ATOMS:
+        if id(value) in visited or kind in ATOMS:
             continue
-        seen.add(id(value))
+        visited.add(id(value))
         if kind is FunctionType:
             code_by_id[id(value)] = value
         elif is_class(kind):
@@ -62,7 +66,7 @@ def reached_from(values: Iterable[Any]) -> Reached:
 
 
 def _inside(value: Any, kind: type) -> list[Any]:
-    """What a container holds, of whichever class it is, and the attributes of an object."""
+    """The items of a container (also of a subclass), and the attributes of an object."""
     bases = bases_of(kind)
     inside: list[Any] = []
     for base in bases:
@@ -75,7 +79,7 @@ def _inside(value: Any, kind: type) -> list[Any]:
 
 
 def _is_of_its_class(method: MethodType) -> bool:
-    """Whether the class of the object has this function under its name: then its text shows it."""
+    """Whether the object's class has this function under its name, so that the text of the class shows it."""
     owner, function = method.__self__, method.__func__
     if type(function) is not FunctionType:
         return True

@@ -1,7 +1,5 @@
-"""The definitions of functions and classes in the source that they were made from.
-
-Found by place and name; nothing is run.
-"""
+"""Finds the definitions of functions and classes in their source, by position and name, without running
+it."""
 
 import ast
 import copy
@@ -19,7 +17,7 @@ def tree_of(file: str) -> ast.Module | None:
 
 
 def function_of(code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
-    """The definition that the code was made from, without its decorators."""
+    """The definition of a code object, without its decorators; None if it is not found."""
     tree = tree_of(code.co_filename)
     if tree is None:
         return None
@@ -43,8 +41,8 @@ def function_of(code: CodeType) -> ast.Lambda | ast.FunctionDef | None:
 
 
 def class_of(file: str, name: str) -> ast.ClassDef | None:
-    """The definition of the class with that qualified name; None if there is not exactly one."""
-    definitions = [node for known, node in _classes(file) if known == name]
+    """The definition of the class with this qualified name; None unless there is exactly one."""
+    definitions = [node for qualname, node in _classes(file) if qualname == name]
     return definitions[0] if len(definitions) == 1 else None
 
 
@@ -67,11 +65,11 @@ def _classes(file: str) -> tuple[tuple[str, ast.ClassDef], ...]:
 
 
 DOCSTRING = "..."
-"""Stands for a docstring of more than a line: it is no code, and may tell what calls return."""
+"""Replaces docstrings of several lines or with doctests, which may reveal the results of calls."""
 
 
 def text_of(node: ast.AST) -> str | None:
-    """The definition written out, with short docstrings alone."""
+    """The text of a definition. Only short docstrings are kept."""
     try:
         return ast.unparse(_Short().visit(copy.deepcopy(node)))
     except RecursionError:

@@ -1,11 +1,13 @@
-"""The text of functions and classes that stand among a call's arguments: all that a reader needs, or none.
+"""The text of functions and classes among a call's arguments, if it can show all that a reader needs.
 
-A function is its definition, with what it closes over and the globals that it reads below it. A class is its
-definition, with those of its methods; attributes whose value the text does not give stand below, too. What
-these use is told as well. Nothing of the program's is run.
+The text of a function is its definition, and below it the closure variables and globals that it reads. The
+text of a class is its definition, and below it the variables of its methods and the attributes that the
+definition does not show. The functions and classes that these use are included. No code of the program is
+run.
 
-Not covered: metaclasses and decorators that are not the standard library's, descriptors of the program's
-own, whatever a class was given after it was defined but plain data, functions that read what may change.
+Not supported: metaclasses and decorators outside of the standard library, descriptors of the program, members
+other than plain data that a class got after its definition, and functions that read variables which may
+change.
 """
 
 import ast
@@ -28,9 +30,9 @@ from deskcheck.tracer.contents.introspection import bases_of, inherits, module_o
 from deskcheck.tracer.snapshot import exact, qualified_name
 
 MOST_TEXTS = 12
-"""Of one call, with those that are used by others."""
+"""Limit on the texts for one call, including those that other texts use."""
 MOST_LINES = 120
-"""Of all of them."""
+"""Limit on the lines of all texts."""
 MOST_CHARS = 6_000
 _NOTE_CHARS = 80
 _DATA_CHARS = 200
@@ -42,7 +44,7 @@ _bases_of = type.__dict__["__bases__"].__get__
 
 
 def name_of(code: Code) -> str:
-    """The qualified name under which a text is known."""
+    """The qualified name that identifies a text."""
     return qualified_name(code.__qualname__ if type(code) is FunctionType else qualname_of(code))
 
 
@@ -53,10 +55,12 @@ def _no_program(code: Code) -> bool:
 def texts_of(
     codes: Iterable[Code], is_program: Callable[[Code], bool] = _no_program
 ) -> tuple[dict[str, str], list[Code]]:
-    """Qualified name of a function or class -> its text, and those that need none.
+    """Texts by qualified name, and the functions and classes that need no text.
 
-    What these use is among them, too. One of which this cannot be said in full is not, and what uses it is
-    not; of two with one name neither is. is_program: whether it is of the program that is shown anyway.
+    The functions and classes that they use are included. One without a complete text is left out, and so is
+    everything that uses it. Two with the same name are both left out.
+
+    is_program: whether a function or class belongs to the program, whose text is shown anyway.
     """
     entries: dict[str, tuple[Code, str | None] | None] = {}
     todo = [*codes]
@@ -64,9 +68,9 @@ def texts_of(
     while todo and len(entries) <= MOST_TEXTS:
         code = todo.pop(0)
         name = name_of(code)
-        known = entries.get(name)
+        earlier = entries.get(name)
         if name in entries:
-            if known is not None and known[0] is not code:
+            if earlier is not None and earlier[0] is not code:
                 entries[name] = None
             continue
         if is_program(code):
@@ -82,38 +86,38 @@ def texts_of(
         todo += others
     if len(entries) > MOST_TEXTS:
         return {}, []
-    whole = {name: entry for name, entry in entries.items() if entry is not None}
-    while unknown := [name for name in whole if any(needed not in whole for needed in needs[name])]:
+    complete = {name: entry for name, entry in entries.items() if entry is not None}
+    while unknown := [name for name in complete if any(needed not in complete for needed in needs[name])]:
         for name in unknown:
-            del whole[name]
-    texts = {name: text for name, (_, text) in whole.items() if text is not None}
+            del complete[name]
+    texts = {name: text for name, (_, text) in complete.items() if text is not None}
     if (
         sum(text.count("\n") + 1 for text in texts.values()) > MOST_LINES
         or sum(map(len, texts.values())) > MOST_CHARS
     ):
         return {}, []
-    return texts, [code for code, text in whole.values() if text is None]
+    return texts, [code for code, text in complete.values() if text is None]
 
 
 _Definition = tuple[str, list[Code]]
-"""A text, and what else has to be told with it."""
+"""A text, and the functions and classes that also need a text."""
 
 
 def _function_definition(function: FunctionType) -> _Definition | None:
-    """None where there is more to it."""
+    """The definition of a function; None if the text would not show everything."""
     if dict.__len__(function.__dict__):
         return None
     node = function_of(function.__code__)
-    known = None if node is None else _known(function, node)
-    text = None if node is None or known is None else text_of(node)
-    return None if text is None or known is None else _with_notes(text, known)
+    context = None if node is None else _known(function, node)
+    text = None if node is None or context is None else text_of(node)
+    return None if text is None or context is None else _with_notes(text, context)
 
 
-def _with_notes(text: str, known: Mapping[str, Any]) -> _Definition | None:
-    """The text, and below it what the names that it uses are. None where nothing short says that."""
+def _with_notes(text: str, context: Mapping[str, Any]) -> _Definition | None:
+    """The text with notes about the names that it uses below; None if a name has no short description."""
     notes: list[str] = []
     others: list[Code] = []
-    for name, value in known.items():
+    for name, value in context.items():
         if _is_own(value):
             others.append(value)
             if (qualname := name_of(value)) != name:
@@ -126,7 +130,7 @@ def _with_notes(text: str, known: Mapping[str, Any]) -> _Definition | None:
 
 
 def _is_own(value: Any) -> bool:
-    """Whether it is a function or class that is not the standard library's."""
+    """Whether it is a function or class outside of the standard library."""
     if type(value) is FunctionType:
         return not is_of_the_library(value.__module__)
     return is_class(type(value)) and not is_of_the_library(module_of(value))
@@ -135,30 +139,32 @@ def _is_own(value: Any) -> bool:
 def _known(
     function: FunctionType, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef
 ) -> dict[str, Any] | None:
-    """What a function has from outside: globals that it reads and what it closes over. None if that cannot be
-    said, or if it changes something there."""
+    """The globals that a function reads, and its closure variables.
+
+    None if they are not known, or if the function changes some of them.
+    """
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.ClassDef)):
             return None
     code = function.__code__
     closed = zip(code.co_freevars, function.__closure__ or (), strict=True)
     try:
-        known = {name: cell.cell_contents for name, cell in closed if name != "__class__"}
+        context = {name: cell.cell_contents for name, cell in closed if name != "__class__"}
     except ValueError:  # not set yet
         return None
     for text, value in _defaults(function, node.args):
-        if known.setdefault(text, value) is not value:
+        if context.setdefault(text, value) is not value:
             return None
-    for name in sorted({*_globals_read(code)} - known.keys()):
+    for name in sorted({*_globals_read(code)} - context.keys()):
         if name in function.__globals__:
-            known[name] = function.__globals__[name]
+            context[name] = function.__globals__[name]
         elif not hasattr(builtins, name):
             return None
-    return known
+    return context
 
 
 def _defaults(function: FunctionType, parameters: ast.arguments) -> Iterator[tuple[str, Any]]:
-    """(Text, value) of the defaults that are no literals."""
+    """(Text, value) of the defaults that are not literals."""
     positional, named = function.__defaults__ or (), function.__kwdefaults__ or {}
     pairs = [*zip(parameters.defaults[::-1], positional[::-1], strict=False)]
     pairs += [
@@ -172,7 +178,7 @@ def _defaults(function: FunctionType, parameters: ast.arguments) -> Iterator[tup
 
 
 def _globals_read(code: CodeType) -> Iterator[str]:
-    """By the code and by what is defined in it."""
+    """Names of the globals that the code and the functions defined in it read."""
     for instruction in dis.get_instructions(code):
         if instruction.opname == "LOAD_GLOBAL":
             yield instruction.argval
@@ -182,8 +188,10 @@ def _globals_read(code: CodeType) -> Iterator[str]:
 
 
 def _note(name: str, value: Any) -> str | None:
-    """What is said of a global or of what is closed over. Empty where the name says it; None where nothing
-    short says all."""
+    """A note about a global or closure variable.
+
+    Empty if the name is clear without a note; None if no short note can be complete.
+    """
     kind = type(value)
     if kind is ModuleType:
         module = vars(value).get("__name__")
@@ -206,7 +214,7 @@ def _note(name: str, value: Any) -> str | None:
 
 
 def is_class(kind: type) -> bool:
-    """Whether what is of this type is a class; without `isinstance`, which would ask it."""
+    """Whether objects of this type are classes. `isinstance` would run code of the program."""
     return inherits(bases_of(kind), type)
 
 
@@ -219,13 +227,12 @@ def is_of_the_library(module: Any) -> bool:
 # -- classes -------------------------------------------------------------------------------------------
 
 _PLAIN_MODULES = frozenset({"collections", "collections.abc", "_collections_abc", "abc", "typing", "enum"})
-"""Modules whose classes keep no state that is not shown."""
+"""Modules whose classes have no hidden state."""
 _PLAIN_BUILTINS = (object, dict, list, set, tuple, frozenset, str, bytes, int, float, complex, bytearray)
 
 
 def hides_state(cls: type) -> bool:
-    """Whether objects of a class have a state that is not shown, from a class of the library that it extends:
-    ``property``, a thread."""
+    """Whether objects of a class have hidden state from a library class that it extends, such as a thread."""
     for base in bases_of(cls):
         module = module_of(base)
         if base in _PLAIN_BUILTINS or not is_of_the_library(module) or module in _PLAIN_MODULES:
@@ -246,7 +253,7 @@ _PROPERTY = frozenset({"setter", "getter", "deleter"})
 
 
 def _class_definition(cls: type) -> _Definition | None:
-    """None where there is more to it."""
+    """The definition of a class; None if the text would not show everything."""
     meta = type(cls)
     if (module_of(meta), qualname_of(meta)) not in _METACLASSES:
         return None
@@ -257,27 +264,29 @@ def _class_definition(cls: type) -> _Definition | None:
         return None
     if hides_state(cls):
         return None
-    known: dict[str, Any] = dict(_bases(cls, node))
-    data = _members(cls, node, file, known)
+    context: dict[str, Any] = dict(_bases(cls, node))
+    data = _members(cls, node, file, context)
     text = None if data is None else text_of(node)
-    definition = None if text is None else _with_notes(text, known)
+    definition = None if text is None else _with_notes(text, context)
     if definition is None or data is None:
         return None
-    shown, others = definition
-    return "\n".join([shown, *(f"# {node.name}.{name} = {value}" for name, value in data.items())]), others
+    class_text, others = definition
+    return "\n".join(
+        [class_text, *(f"# {node.name}.{name} = {value}" for name, value in data.items())]
+    ), others
 
 
 def _bases(cls: type, node: ast.ClassDef) -> Iterator[tuple[str, type]]:
-    """Each base with the text that stands for it."""
+    """The text of each base, and the base."""
     written = [ast.unparse(base).partition("[")[0] for base in node.bases]
     bases = [base for base in _bases_of(cls) if base is not object or "object" in written]
-    for place, base in enumerate(bases):
+    for index, base in enumerate(bases):
         same = len(written) == len(bases)
-        yield (written[place] if same else f"base {place + 1} of {node.name}"), base
+        yield (written[index] if same else f"base {index + 1} of {node.name}"), base
 
 
 def _is_plain(node: ast.ClassDef) -> bool:
-    """Whether its definition does nothing but bind names, without decorators but those of methods."""
+    """Whether its definition only binds names, and only its methods have decorators."""
     if node.decorator_list or any(argument.arg != "metaclass" for argument in node.keywords):
         return False
     for inner in node.body:
@@ -300,9 +309,12 @@ def _is_wrapper(decorator: ast.expr) -> bool:
     return False
 
 
-def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) -> dict[str, str] | None:
-    """Attributes whose value the definition does not give -> that value; what the methods use is added to
-    `known`. None where an attribute is neither, or the methods are not those of the definition."""
+def _members(cls: type, node: ast.ClassDef, file: str, context: dict[str, Any]) -> dict[str, str] | None:
+    """Attributes that the definition does not show -> text of their values.
+
+    The names that the methods use are added to `context`. None if an attribute cannot be shown, or if a
+    method is not from the definition.
+    """
     defined = {
         inner.name: inner
         for inner in node.body
@@ -322,12 +334,12 @@ def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) ->
         functions = _functions(value)
         if functions:
             for function in functions:
-                if not _is_defined(function, node, file) or not _add_known(function, known):
+                if not _is_defined(function, node, file) or not _add_known(function, context):
                     return None
         elif is_class(kind) and _is_own(value):
             if name not in defined and name_of(value) != name:
                 data[name] = name_of(value)
-            known[name_of(value)] = value
+            context[name_of(value)] = value
         elif (text := _data(value)) is None:
             note = _note(name, value)
             if note is None:
@@ -339,7 +351,7 @@ def _members(cls: type, node: ast.ClassDef, file: str, known: dict[str, Any]) ->
 
 
 def _assigned_literals(node: ast.ClassDef) -> dict[str, str | None]:
-    """Names that the definition assigns to -> the literal, None where it is none."""
+    """Names that the definition assigns -> the literal, or None for other values."""
     literals: dict[str, str | None] = {}
     for inner in node.body:
         targets = inner.targets if isinstance(inner, ast.Assign) else []
@@ -356,7 +368,7 @@ def _assigned_literals(node: ast.ClassDef) -> dict[str, str | None]:
 
 
 def _functions(value: Any) -> list[FunctionType]:
-    """The functions that a member of a class is made of."""
+    """The functions of a member of a class."""
     parts = [value]
     if type(value) is property:
         parts = [value.fget, value.fset, value.fdel]
@@ -366,25 +378,25 @@ def _functions(value: Any) -> list[FunctionType]:
 
 
 def _is_defined(function: FunctionType, node: ast.ClassDef, file: str) -> bool:
-    """Whether a function is one of the definition."""
+    """Whether a function is part of the definition."""
     line = function.__code__.co_firstlineno
     return function.__code__.co_filename == file and node.lineno <= line <= (node.end_lineno or 0)
 
 
-def _add_known(function: FunctionType, known: dict[str, Any]) -> bool:
-    """Add what a method uses; False where that cannot be told, or one name stands for two things."""
+def _add_known(function: FunctionType, context: dict[str, Any]) -> bool:
+    """Add the names that a method uses; False if they are not known, or one name has two values."""
     if dict.__len__(function.__dict__) and {*function.__dict__} != {"__isabstractmethod__"}:
         return False
     node = function_of(function.__code__)
     uses = None if node is None else _known(function, node)
-    if uses is None or any(known.get(name, value) is not value for name, value in uses.items()):
+    if uses is None or any(context.get(name, value) is not value for name, value in uses.items()):
         return False
-    known.update(uses)
+    context.update(uses)
     return True
 
 
 def _data(value: Any, depth: int = 3) -> str | None:
-    """Plain data written out; None for anything else, and for what is long."""
+    """The text of plain data; None for other values, and if the text is long."""
     kind = type(value)
     if kind in ATOMS:
         text = repr(value)

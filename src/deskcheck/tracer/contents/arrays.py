@@ -1,8 +1,8 @@
 """Arrays and tables of numpy, pandas and the module `array` as data: shape, dtype, columns, first items.
 
-They are read through the C-level descriptors of the real types, never through methods that a subclass may
-define, and without importing a library. A masked item is None. Not covered: masks of single fields of
-structured arrays, and sparse arrays of pandas, which are marked as left out.
+They are read with the C-level descriptors of the real types, never with methods that a subclass may define,
+and without importing a library. A masked item is None. Masks of single fields of structured arrays and sparse
+arrays of pandas are not supported, and marked as left out.
 """
 
 import builtins
@@ -34,27 +34,33 @@ _ARRAY = "ExtensionArray"
 
 
 class ArrayColumn(NamedTuple):
-    """items: the first ones, as Python objects. length: how many there are. cut: why some are missing."""
+    """A column, or an array as one."""
 
     items: list[Any]
+    """The first items, as Python objects."""
     length: int
+    """Number of all items."""
     dtype: str
     cut: str | None
+    """Why items are missing."""
 
 
 class Table(NamedTuple):
-    """A pandas DataFrame. columns: as many as are shown, with their labels; row_labels: its index. names: of
-    the index and of the columns."""
+    """A pandas DataFrame."""
 
     shape: tuple[int, int]
     labels: ArrayColumn
+    """Labels of the shown columns."""
     columns: list[ArrayColumn]
+    """The shown columns."""
     row_labels: ArrayColumn
+    """The index."""
     names: tuple[Any, Any]
+    """Names of the index and of the columns."""
 
 
 def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
-    """The class written in C of that name, among the bases of a type."""
+    """The C class with this name among the bases of a type."""
     for base in bases:
         if not made_by_code(base) and qualname_of(base) == name and declared_module_of(base) == module:
             return base
@@ -62,8 +68,8 @@ def _static(bases: tuple[type, ...], module: str, name: str) -> type | None:
 
 
 def is_scalar(kind: type) -> bool:
-    """Whether the text of an instance says everything: a scalar, type or function of numpy, or a date, a
-    duration, a period, an interval, an offset or a missing value of pandas."""
+    """Whether instances have a complete text: a scalar, type or function of numpy, or a date, duration,
+    period, interval, offset or missing value of pandas."""
     if id(kind) in _pandas_scalars():
         return True
     if flags_of(kind) & HEAP:
@@ -75,8 +81,7 @@ def is_scalar(kind: type) -> bool:
 
 
 def scalar_text(kind: type, obj: Any) -> str | None:
-    """The text of a scalar; None for one whose text would be written by code of the program, or would not say
-    everything."""
+    """The text of a scalar; None if it is not complete, or if code of the program would write it."""
     if not is_scalar(kind):
         return None
     bases = bases_of(kind)
@@ -92,28 +97,30 @@ def scalar_text(kind: type, obj: Any) -> str | None:
 
 _PANDAS_SCALARS = ("Timestamp", "Timedelta", "Period", "Interval")
 _scalars: dict[int, frozenset[int]] = {}
-"""By the address of the module pandas, once it is loaded: addresses of its types of scalars."""
+"""Address of the module pandas -> addresses of its scalar types."""
 
 
 def _pandas_scalars() -> frozenset[int]:
     module = sys.modules.get("pandas")
-    known = _scalars.get(id(module)) if module is not None else frozenset()
-    if known is None:
+    addresses = _scalars.get(id(module)) if module is not None else frozenset()
+    if addresses is None:
         names, offsets = names_of_module("pandas"), names_of_module("pandas.tseries.offsets")
         kinds = [names.get(name) for name in _PANDAS_SCALARS]
         kinds += [type(names[name]) for name in ("NaT", "NA") if name in names]
         kinds += [  # the text of a custom one leaves the calendar out
             kind for name, kind in offsets.items() if type(kind) is type and not name.startswith("Custom")
         ]
-        known = frozenset(id(kind) for kind in kinds if kind is not None)
+        addresses = frozenset(id(kind) for kind in kinds if kind is not None)
         if "NaT" in names and offsets:
-            _scalars[id(module)] = known
-    return known
+            _scalars[id(module)] = addresses
+    return addresses
 
 
 def _reads_quietly(obj: Any) -> bool:
-    """Whether pandas alone writes the text of a scalar of its own: the zone of a date and the ends of an
-    interval are not of the program's classes."""
+    """Whether only pandas writes the text of its scalar.
+
+    That is so if the zone of a date and the ends of an interval are not of classes of the program.
+    """
     zone = _get(obj, "tzinfo")
     ends = [_get(obj, "left"), _get(obj, "right")]
     parts = [] if zone is None else [zone]
@@ -130,8 +137,10 @@ def is_array(bases: tuple[type, ...]) -> bool:
 
 
 def pandas_name(bases: tuple[type, ...]) -> str | None:
-    """``DataFrame``, ``Series``, ``Index`` or ``ExtensionArray`` (a Categorical, an array of dates or of what
-    may be missing): which of pandas' a type with these bases is."""
+    """The kind of a pandas type: ``DataFrame``, ``Series``, ``Index`` or ``ExtensionArray``; None for others.
+
+    An ``ExtensionArray`` is a Categorical, or an array of dates or of values that may be missing.
+    """
     names = names_of_module("pandas")
     for name in _TABLES:
         kind = names.get(name)
@@ -144,7 +153,7 @@ def pandas_name(bases: tuple[type, ...]) -> str | None:
 
 
 def is_array_like(bases: tuple[type, ...]) -> bool:
-    """Whether instances of a type with these bases are shown by what this module reads."""
+    """Whether this module reads instances of a type with these bases."""
     return is_array(bases) or is_void(bases) or bool(plain_array(bases) or pandas_name(bases))
 
 
@@ -161,7 +170,7 @@ def read_void(item: Any) -> ArrayColumn:
 
 
 def array_base(array: Any) -> Any:
-    """The array whose memory an array shows, if it is not its own."""
+    """The array whose memory an array uses; None if it has its own memory."""
     base = _get(array, "base")
     return base if is_array(bases_of(type(base))) else None
 
@@ -184,7 +193,7 @@ def read_array(array: Any, limit: int) -> ArrayColumn:
         head = names["astype"](head, "U")
     items: list[Any]
     if dtype.kind == "m":  # numpy cuts a duration that it makes to an array of texts
-        items = [str(names["__getitem__"](head, place)) for place in range(len(head))]
+        items = [str(names["__getitem__"](head, index)) for index in range(len(head))]
     else:
         items = names["tolist"](head)
     if dtype.names is not None:
@@ -201,7 +210,7 @@ def _is_masked(array: Any) -> bool:
 
 
 def _mask(array: Any) -> Any:
-    """The mask of a masked array, an array of its shape; None where there is none."""
+    """The mask of a masked array, which has the same shape; None without a mask."""
     if not _is_masked(array):
         return None
     mask = _get(array, "_mask")
@@ -215,8 +224,11 @@ def plain_array(bases: tuple[type, ...]) -> type | None:
 
 
 def read_plain_array(array: Any, kind: type, limit: int) -> ArrayColumn:
-    """The first items, at most `limit`, of an `array.array`. kind: what `plain_array` gave for its type. The
-    dtype is named as numpy's: int32 of the type code ``i``."""
+    """The first items of an `array.array`, up to `limit`.
+
+    kind: the result of `plain_array` for its type. The dtype has numpy's name, such as int32 for the code
+    ``i``.
+    """
     names = names_of(kind)
     length: int = names["__len__"](array)
     code: str = names["typecode"].__get__(array)
@@ -227,8 +239,10 @@ def read_plain_array(array: Any, kind: type, limit: int) -> ArrayColumn:
 
 
 def _record(item: Any, dtype: Any) -> Any:
-    """An item of a structured array, with tuples for the arrays in its fields: numpy gives views of the copy
-    that was made to look at it."""
+    """An item of a structured array, with tuples for the arrays in its fields.
+
+    numpy returns these arrays as views of a temporary copy.
+    """
     if dtype.subdtype is not None:
         array = names_of(_static(bases_of(type(item)), "numpy", "ndarray"))
         return _nested(array["tolist"](item), dtype.base)
@@ -259,7 +273,7 @@ def _dtype_text(dtype: Any) -> str:
 
 
 def _get(obj: Any, name: str) -> Any:
-    """An attribute that C code or the instance's own dict holds; None if there is none."""
+    """An attribute from C code or the instance's dict; None if it does not exist."""
     for base in bases_of(type(obj)):
         descriptor = names_of(base).get(name)
         if type(descriptor) in _DESCRIPTORS:
@@ -272,7 +286,7 @@ def _get(obj: Any, name: str) -> Any:
 
 
 def read_table(frame: Any, limit: int) -> Table | None:
-    """A DataFrame, of which about `limit` cells are shown, at least one row; None if we cannot read it."""
+    """A DataFrame with about `limit` of its cells, and at least one row; None if it cannot be read."""
     manager = _get(frame, "_mgr")
     axes, blocks = _get(manager, "axes"), _get(manager, "blocks")
     if type(axes) is not list or len(axes) != 2 or type(blocks) is not tuple:
@@ -282,19 +296,21 @@ def read_table(frame: Any, limit: int) -> Table | None:
     index = read_index(axes[1], rows)
     columns: dict[int, ArrayColumn] = {}
     for block in blocks:
-        values, places = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
-        if not is_array(bases_of(type(places))):
+        values, numbers = _get(block, "values"), _get(_get(block, "_mgr_locs"), "as_array")
+        if not is_array(bases_of(type(numbers))):
             return None
-        for row, place in enumerate(read_array(places, labels.length).items):
-            if place < limit:
-                columns[place] = _read_values(values, rows, row, index.length)
-    shown = list(itertools.islice(sorted(columns), len(labels.items)))
+        for row, number in enumerate(read_array(numbers, labels.length).items):
+            if number < limit:
+                columns[number] = _read_values(values, rows, row, index.length)
+    shown_columns = list(itertools.islice(sorted(columns), len(labels.items)))
     names = index_name(axes[1]), index_name(axes[0])
-    return Table((index.length, labels.length), labels, [columns[place] for place in shown], index, names)
+    return Table(
+        (index.length, labels.length), labels, [columns[number] for number in shown_columns], index, names
+    )
 
 
 def read_series(series: Any, limit: int) -> tuple[ArrayColumn, ArrayColumn, Any] | None:
-    """The values of a Series, its index and its name; None if it is none that we can read."""
+    """The values of a Series, its index and its name; None if it cannot be read."""
     manager = _get(series, "_mgr")
     axes, blocks = _get(manager, "axes"), _get(manager, "blocks")
     if type(axes) is not list or len(axes) != 1 or type(blocks) is not tuple or len(blocks) != 1:
@@ -304,7 +320,7 @@ def read_series(series: Any, limit: int) -> tuple[ArrayColumn, ArrayColumn, Any]
 
 
 def read_extension(array: Any, limit: int) -> ArrayColumn | None:
-    """The items of an array of pandas' own; None if it is none that we can read."""
+    """The items of a pandas array; None if it cannot be read."""
     column = _read_values(array, limit, 0, 0)
     return None if column.cut == "opaque" else column
 
@@ -327,17 +343,17 @@ def _read_levels(codes: list[Any], levels: list[Any], limit: int) -> ArrayColumn
     columns, cut = [], None
     length = array_shape(codes[0])[0] if codes else 0
     for code, level in zip(codes, levels, strict=True):
-        places = read_array(code, limit).items
-        labels = read_index(level, max(places, default=-1) + 1)
+        indices = read_array(code, limit).items
+        labels = read_index(level, max(indices, default=-1) + 1)
         if labels.cut == "opaque":
             return ArrayColumn([], length, "MultiIndex", "opaque")
-        columns.append([labels.items[place] if place >= 0 else None for place in places])
+        columns.append([labels.items[index] if index >= 0 else None for index in indices])
     cut = "long" if length > limit else None
     return ArrayColumn([*zip(*columns, strict=True)], length, "MultiIndex", cut)
 
 
 def index_name(index: Any) -> Any:
-    """The name of an index; of a hierarchical one a tuple of names, if any of them is not None."""
+    """The name of an index; for a hierarchical index a tuple of names, or None if all are None."""
     several = _get(index, "_names")
     if type(several) is list:
         return tuple(several) if any(name is not None for name in several) else None
@@ -345,7 +361,7 @@ def index_name(index: Any) -> Any:
 
 
 def frequency(index: Any) -> str | None:
-    """Of an index of dates or durations: the rule by which they follow one another."""
+    """The frequency of an index of dates or durations, or None."""
     rule = _get(index, "_freq")
     if rule is None:
         rule = _get(_get(index, "_data"), "_freq")
@@ -353,7 +369,7 @@ def frequency(index: Any) -> str | None:
 
 
 def besides(table: Any) -> dict[str, Any]:
-    """What a Series or DataFrame holds besides its values and labels, where it is not the default."""
+    """Attributes and flags of a Series or DataFrame that are not the default."""
     attrs, unique = _get(table, "_attrs"), _get(_get(table, "_flags"), "_allows_duplicate_labels")
     fields: dict[str, Any] = {}
     if type(attrs) is dict and attrs:
@@ -364,7 +380,7 @@ def besides(table: Any) -> dict[str, Any]:
 
 
 def fill_value(array: Any) -> Any:
-    """What a masked array was told to fill in for masked items; None for the default."""
+    """The fill value of a masked array; None for the default."""
     fill = _get(array, "_fill_value") if _is_masked(array) else None
     if fill is None or not is_array(bases_of(type(fill))):
         return None
@@ -372,8 +388,8 @@ def fill_value(array: Any) -> Any:
 
 
 def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
-    """One column: `row` of a two-dimensional block, or an array of pandas' own. `length` is for one that
-    cannot be read."""
+    """One column: `row` of a two-dimensional block, or a pandas array. `length` is used if it cannot be
+    read."""
     bases = bases_of(type(values))
     if is_array(bases):
         if len(array_shape(values)) == 2:
@@ -394,16 +410,20 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
                 return column
             return column._replace(dtype=f"period[{_get(dtype, '_freqstr')}] as ordinals")
         return _categorical(column, read_index(categories, limit), _get(dtype, "_ordered"))
-    left, right = _get(values, "_left"), _get(values, "_right")
-    if left is not None and right is not None and _get(_get(values, "_dtype"), "_closed") is not None:
-        low, high = (_read_any(end, limit) for end in (left, right))
+    left_ends, right_ends = _get(values, "_left"), _get(values, "_right")
+    if (
+        left_ends is not None
+        and right_ends is not None
+        and _get(_get(values, "_dtype"), "_closed") is not None
+    ):
+        low, high = (_read_any(end, limit) for end in (left_ends, right_ends))
         dtype = f"interval[{low.dtype}, {_get(_get(values, '_dtype'), '_closed')}]"
         return low._replace(items=[*zip(low.items, high.items, strict=True)], dtype=dtype)
     data, mask, chunks = (_get(values, name) for name in ("_data", "_mask", "_pa_array"))
     if is_array(bases_of(type(data))) and is_array(bases_of(type(mask))):
         column, masked = read_array(data, limit), read_array(mask, limit).items
-        shown = [None if hidden else item for item, hidden in zip(column.items, masked, strict=True)]
-        return column._replace(items=shown, dtype=_nullable(column.dtype))
+        visible_items = [None if hidden else item for item, hidden in zip(column.items, masked, strict=True)]
+        return column._replace(items=visible_items, dtype=_nullable(column.dtype))
     kind = _static(bases_of(type(chunks)), "pyarrow.lib", "ChunkedArray")
     if kind is not None:
         names = names_of(kind)
@@ -416,14 +436,16 @@ def _read_values(values: Any, limit: int, row: int, length: int) -> ArrayColumn:
 
 
 def _categorical(codes: ArrayColumn, categories: ArrayColumn, ordered: Any) -> ArrayColumn:
-    """Categories by their number in the list of all, which the dtype names."""
+    """The categories of these codes. The dtype lists all categories."""
     every = categories.items
-    known = all(code < len(every) for code in codes.items)
+    in_range = all(code < len(every) for code in codes.items)
     plain = categories.cut is None and all(type(category) in (str, int, float, bool) for category in every)
     joined = (" < " if ordered else ", ").join(map(repr, every)) if plain else "..."
-    items = [every[code] if code >= 0 else None for code in codes.items] if known else []
+    items = [every[code] if code >= 0 else None for code in codes.items] if in_range else []
     return codes._replace(
-        items=items, dtype=f"category[{joined}]", cut=codes.cut if plain and known else codes.cut or "opaque"
+        items=items,
+        dtype=f"category[{joined}]",
+        cut=codes.cut if plain and in_range else codes.cut or "opaque",
     )
 
 
@@ -433,15 +455,17 @@ def _read_any(values: Any, limit: int) -> ArrayColumn:
 
 
 def _nullable(dtype: str) -> str:
-    """pandas' name of a dtype that knows missing values: ``Int64``, ``UInt8``, ``boolean``."""
+    """The name in pandas of a dtype with missing values: ``Int64``, ``UInt8``, ``boolean``."""
     if dtype == "bool":
         return "boolean"
     return f"U{dtype[1:].capitalize()}" if dtype.startswith("u") else dtype.capitalize()
 
 
 def memory(obj: Any) -> list[Any]:
-    """The arrays of numpy that hold what an array, Series, Index or DataFrame holds, as far as we can read
-    it: not what pyarrow holds, nor the labels of a DataFrame."""
+    """The numpy arrays with the values of an array, Series, Index or DataFrame.
+
+    Values in pyarrow's memory and the labels of a DataFrame are not included.
+    """
     arrays: list[Any] = []
     todo = [obj]
     while todo:
@@ -460,8 +484,10 @@ def memory(obj: Any) -> list[Any]:
 
 
 def beside(obj: Any) -> list[Any]:
-    """What an array, Series, Index or DataFrame holds that neither its items nor its labels show: names of
-    its axes, `attrs`, the mask of a masked array; empty where there is nothing but the default."""
+    """Parts of an array, Series, Index or DataFrame besides items and labels, if they are not the default.
+
+    These are the names of its axes, `attrs`, and the mask of a masked array.
+    """
     bases = bases_of(type(obj))
     values: list[Any] = []
     if is_array(bases):
@@ -492,14 +518,17 @@ def _names_of_axes(axes: list[Any]) -> list[Any]:
 
 
 def size_bytes(array: Any) -> int:
-    """What the items of an array take in memory; for objects, their pointers."""
+    """Memory size of the items of an array; for objects, that of the pointers."""
     size: int = _get(array, "nbytes")
     return size
 
 
 def sample(array: Any, limit: int) -> tuple[bytes, bool]:
-    """Bytes of an array's items, in order, and whether they are all: of one with more than `limit` items the
-    first, the last and some at equal distances. Raises ValueError for one of objects."""
+    """Bytes of an array's items in order, and whether these are all items.
+
+    For an array with more than `limit` items these are the first, the last and some at equal distances.
+    Raises ValueError for an array of objects.
+    """
     kind: Any = _static(bases_of(type(array)), "numpy", "ndarray")
     names = names_of(kind)
     plain = array if type(array) is kind else names["view"](array, kind)
@@ -512,5 +541,5 @@ def sample(array: Any, limit: int) -> tuple[bytes, bool]:
     flat = names["flat"].__get__(plain)
     part = max(1, limit // 3)
     take = type(flat).__getitem__
-    places = (slice(0, part), slice(size - part, size), slice(0, size, size // part + 1))
-    return b"".join(names["tobytes"](take(flat, place)) for place in places), False
+    slices = (slice(0, part), slice(size - part, size), slice(0, size, size // part + 1))
+    return b"".join(names["tobytes"](take(flat, part_slice)) for part_slice in slices), False

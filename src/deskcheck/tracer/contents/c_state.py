@@ -1,9 +1,8 @@
-"""State that types written in C have in memory of their own: whether a type has such state, and what of it
-can be read without running code of the program.
+"""Reads the state in the C structures of objects, without running code of the program.
 
-`holder` returns the type whose C structure an object has. The readers below know the common ones of the
-standard library. They call only C code of that type itself, also for an instance of a subclass. An object
-whose holder is not known is marked as not complete, whatever its class.
+`holder` returns the type whose C structure an object has. The readers below support the common types of the
+standard library. They call only C code of this type, also for an instance of a subclass. If there is no
+reader for the holder, an object is marked as incomplete, whatever its class.
 """
 
 import builtins
@@ -54,8 +53,10 @@ def _has_structure(kind: type, base: type) -> bool:
 
 
 def holder(kind: type) -> type | None:
-    """The nearest base, or the type itself, with a C structure of its own. None where there is no such one:
-    attributes are all the state that an instance has."""
+    """The type itself, or its nearest base, that adds a C structure to instances.
+
+    None if no base does: then the attributes are the full state of an instance.
+    """
     base = _base(kind)
     while base is not None:
         if _has_structure(kind, base):
@@ -65,13 +66,16 @@ def holder(kind: type) -> type | None:
 
 
 class Part(NamedTuple):
-    """What the C structure of an object holds: values in order, and by name. complete: nothing is left out.
-    keys: the values are pairs of key and value."""
+    """The contents of an object's C structure."""
 
     items: tuple[Any, ...] = ()
+    """Values in order."""
     fields: Mapping[str, Any] = {}
+    """Values by name."""
     complete: bool = True
+    """Whether nothing is left out."""
     keys: bool = False
+    """Whether the items are pairs of key and value."""
 
 
 def _descriptor(kind: type, name: str) -> Callable[[Any], Any]:
@@ -100,7 +104,7 @@ _fold_of_time = _descriptor(datetime.time, "fold")
 
 
 def has_known_zone(obj: Any) -> bool:
-    """Whether the zone of a `datetime.datetime` or `datetime.time` is one whose text says everything."""
+    """Whether the zone of a `datetime.datetime` or `datetime.time` has a complete text."""
     zone = (_zone_of_datetime if issubclass(type(obj), datetime.datetime) else _zone_of_time)(obj)
     return zone is None or text_of_zone(zone) is not None
 
@@ -136,14 +140,14 @@ def _zoned(zone_of: Callable[[Any], Any]) -> Callable[[Any], Part]:
 
 
 def text_of_pattern(pattern: Any) -> str | None:
-    """The `repr` of a regular expression, whole, where its own ends after 200 characters of the pattern."""
+    """The `repr` of a regular expression with the full pattern, which `repr` cuts after 200 characters."""
     text: str = re.Pattern.__repr__(pattern)
     source = _pattern(pattern)
     if type(source) is not str and type(source) is not bytes:
         return None
-    shown = repr(source)
+    source_text = repr(source)
     head = len("re.compile(")
-    return text if len(shown) <= 200 else f"{text[:head]}{shown}{text[head + 200 :]}"
+    return text if len(source_text) <= 200 else f"{text[:head]}{source_text}{text[head + 200 :]}"
 
 
 _pattern = _descriptor(re.Pattern, "pattern")
@@ -151,8 +155,11 @@ _MATCH = {name: _descriptor(re.Match, name) for name in ("string", "re", "pos", 
 
 
 def text_of_match(match: Any, limit: int) -> str | None:
-    """The `repr` of a match, and what it leaves out: the groups, the pattern, and up to `limit` characters of
-    the string that was searched. None where that is of another class than `str` and `bytes`."""
+    """The `repr` of a match, with the groups, the pattern, and up to `limit` characters of the searched
+    string.
+
+    None if that string is not of class `str` or `bytes`.
+    """
     parts = {name: read(match) for name, read in _MATCH.items()}
     string, spans = parts["string"], parts["regs"]
     if type(string) is not str and type(string) is not bytes:
@@ -167,8 +174,8 @@ def text_of_match(match: Any, limit: int) -> str | None:
     pattern = text_of_pattern(parts["re"])
     if pattern is None:
         return None
-    shown = repr(string[:limit]) if len(string) <= limit else f"{string[:limit]!r}... of {len(string)}"
-    return f"{text}, re={pattern}, string={shown}>"
+    string_text = repr(string[:limit]) if len(string) <= limit else f"{string[:limit]!r}... of {len(string)}"
+    return f"{text}, re={pattern}, string={string_text}>"
 
 
 # -- callables -----------------------------------------------------------------------------------------
@@ -190,7 +197,7 @@ def _members(kind: type, *names: str, complete: bool = True) -> Callable[[Any], 
     readers = {name: _descriptor(kind, name) for name in names}
 
     def read(obj: Any) -> Part:
-        return Part((), {name: one(obj) for name, one in readers.items()}, complete)
+        return Part((), {name: read_member(obj) for name, read_member in readers.items()}, complete)
 
     return read
 
@@ -199,17 +206,17 @@ def _members(kind: type, *names: str, complete: bool = True) -> Callable[[Any], 
 
 
 def _memory_view(view: Any) -> Part:
-    """Its bytes in order, up to `MEMORY_BYTES`, and the object whose memory it shows."""
+    """The bytes of a memoryview in order, up to `MEMORY_BYTES`, and the object whose memory it shows."""
     names = names_of(memoryview)
     try:
         size, shape = names["nbytes"].__get__(view), names["shape"].__get__(view)
     except ValueError:
         return Part((), {"released": True})
-    shown = view
+    visible = view
     if size > MEMORY_BYTES:
         first = max(1, MEMORY_BYTES * shape[0] // size)
-        shown = names["__getitem__"](view, slice(0, first))
-    data = names["tobytes"](shown)
+        visible = names["__getitem__"](view, slice(0, first))
+    data = names["tobytes"](visible)
     fields = {"data": data, "format": names["format"].__get__(view), "shape": shape}
     if names["readonly"].__get__(view) and type(names["obj"].__get__(view)) is not bytes:
         fields["readonly"] = True
@@ -227,7 +234,7 @@ def _cell(cell: Any) -> Part:
 
 
 def _reference(ref: Any) -> Part:
-    """A weak reference: what it refers to, None where that is dead, and what is called at its end."""
+    """A weak reference: its object, or None if that is dead, and its callback."""
     callback = _descriptor(weakref.ref, "__callback__")(ref)
     return Part((names_of(weakref.ref)["__call__"](ref),), {} if callback is None else {"callback": callback})
 
@@ -249,7 +256,7 @@ def _variable(variable: Any) -> Part:
 
 
 def _context(context: Any) -> Part:
-    """Variables by name: their own order depends on where they lie in memory."""
+    """The variables sorted by name, because their own order depends on addresses."""
     name = _descriptor(ContextVar, "name")
     return Part(tuple(sorted(Context.items(context), key=lambda pair: str(name(pair[0])))), keys=True)
 
@@ -268,7 +275,7 @@ _FILE_ATTRIBUTES = next(base for base in io.FileIO.__mro__ if "__dict__" in name
 
 
 def _raw_file(file: Any) -> Any:
-    """The `FileIO` at the bottom of an open file, if all above it are the standard library's own."""
+    """The `FileIO` of an open file, if all layers above it are of the standard library."""
     if type(file) is io.TextIOWrapper:
         file = _descriptor(io.TextIOWrapper, "buffer")(file)
     if type(file) in (io.BufferedReader, io.BufferedWriter, io.BufferedRandom):
@@ -277,8 +284,10 @@ def _raw_file(file: Any) -> Any:
 
 
 def _file(file: Any) -> Part:
-    """An open file: its name and mode, which stay. Its content, its position, and whether it is closed are
-    not shown."""
+    """The name and mode of an open file, which do not change.
+
+    Its content, its position, and whether it is closed are not shown.
+    """
     try:
         raw = _raw_file(file)
     except (AttributeError, ValueError):  # it was detached, or has never been opened
@@ -291,7 +300,7 @@ def _file(file: Any) -> Part:
 
 
 def _typed(kind: type) -> Callable[[Any], Part]:
-    """``list[int]`` and ``int | str``: what it was made of."""
+    """The parts of ``list[int]`` and ``int | str``."""
     origin = None if kind is types.UnionType else names_of(kind).get("__origin__")  # 3.14: `Union`, of each
 
     def read(alias: Any) -> Part:
@@ -302,7 +311,7 @@ def _typed(kind: type) -> Callable[[Any], Part]:
 
 
 FILES = ids(io.FileIO, io.TextIOWrapper, io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
-"""Types of which only what stays is shown."""
+"""Types of files, which show only their constant attributes."""
 
 READERS: dict[int, Callable[[Any], Part]] = {
     id(kind): read
@@ -346,5 +355,5 @@ POINTERS = ids(
     *(property, staticmethod, classmethod, types.GenericAlias, types.UnionType),
     *(types.CellType, types.MappingProxyType, weakref.ref),
 )
-"""Types whose structure is pointers to all that an instance consists of. An instance has changed only if one
-of the pointers has."""
+"""Types whose C structure is pointers to all parts of an instance. An instance has changed only if one of the
+pointers has."""

@@ -1,4 +1,4 @@
-"""Types and modules, read by C-level descriptors of `type` itself: no code of the program runs."""
+"""Reads types and modules with C-level descriptors of `type`, without running code of the program."""
 
 import builtins
 import sys
@@ -23,18 +23,17 @@ IMMUTABLE = 1 << 8
 
 
 def made_by_code(kind: type) -> bool:
-    """Whether running code has made a class. (C code that makes types on the heap may not set the flag that
-    says otherwise.)"""
+    """Whether running code made a class. C code that makes types on the heap may lack the immutable flag."""
     return bool(flags_of(kind) & HEAP) and not flags_of(kind) & IMMUTABLE
 
 
 def inherits(bases: tuple[type, ...], base: type) -> bool:
     """`base in bases` without `==`, which a metaclass may define."""
-    return any(known is base for known in bases)
+    return any(ancestor is base for ancestor in bases)
 
 
 def module_of(kind: type) -> str | None:
-    """The module of a class, None where a class statement has set something else than a text."""
+    """The module of a class; None if a class statement set `__module__` to another type than `str`."""
     module = names_of(kind).get("__module__")
     if type(module) is str:
         return module

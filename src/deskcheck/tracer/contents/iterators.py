@@ -1,7 +1,7 @@
-"""What an iterator of a builtin type has before it: nothing is drawn, and no code of the program runs.
+"""Reads the remaining items of builtin iterators, without drawing from them or running code of the program.
 
-`__reduce__` of itertools warns on 3.12 and 3.13, and is gone from 3.14 on. What it gave is read here, as
-(parts, state), from the C structures of Modules/itertoolsmodule.c, which are the same from 3.11 to 3.15.
+`__reduce__` of itertools warns on 3.12 and 3.13, and does not exist from 3.14 on. This module reads the same
+(parts, state) from the C structures of Modules/itertoolsmodule.c, which are the same from 3.11 to 3.15.
 """
 
 import builtins
@@ -23,8 +23,10 @@ _HEAD = 16
 
 
 def part(iterator: Any, word: int) -> Any:
-    """The object that a word of a C structure points to, the first after the object's head being 0. Raises
-    ValueError for NULL."""
+    """The object that a word of a C structure points to. Raises ValueError for NULL.
+
+    word: 0 for the first word after the object's head.
+    """
     return objects_at(id(iterator) + _HEAD)[word]
 
 
@@ -47,7 +49,7 @@ def _numbers(iterator: Any, word: int, count: int) -> tuple[int, ...]:
 
 
 def _is_true(iterator: Any, word: int) -> bool:
-    """A C int."""
+    """Whether a C int is not 0."""
     return bool(pointer_at(id(iterator) + _HEAD + WORD * word) & 0xFFFFFFFF)
 
 
@@ -60,8 +62,8 @@ def _count(iterator: Any) -> Reduced:
 
 
 def _repeat(iterator: Any) -> Reduced:
-    left = _number(iterator, 1)
-    return ((part(iterator, 0),) if left < 0 else (part(iterator, 0), left)), None
+    remaining = _number(iterator, 1)
+    return ((part(iterator, 0),) if remaining < 0 else (part(iterator, 0), remaining)), None
 
 
 def _chain(iterator: Any) -> Reduced:
@@ -149,7 +151,7 @@ def _named(*names: str) -> Callable[[Any], dict[str, Any]]:
 
 
 def _indexed(iterator: Any) -> dict[str, Any]:
-    """list, tuple, str, bytes, ... iterators: what they run over, and the index of the next item."""
+    """Fields of list, tuple, str, bytes, ... iterators: the sequence, and the index of the next item."""
     parts, index = reduced(iterator)
     if index is None or index < 0:  # exhausted: what it runs over is an empty stand-in
         return {"over": (), "next": 0}
@@ -162,8 +164,10 @@ def _range_left(iterator: Any) -> dict[str, Any]:
 
 
 def _hashed(iterator: Any) -> dict[str, Any]:
-    """dict and set iterators: what they run over and how many items are left. Their `__reduce__` copies
-    everything that is left."""
+    """Fields of dict and set iterators: the container, and the number of remaining items.
+
+    Their `__reduce__` would copy all remaining items.
+    """
     over = _part_or(iterator, 0, None)
     return {"over": over, "left": 0 if over is None else type(iterator).__length_hint__(iterator)}
 
@@ -220,8 +224,10 @@ _REDUCED: dict[int, Callable[[Any], Reduced]] = by_id(
 
 
 def reduced(iterator: Any) -> Reduced:
-    """What `__reduce__` of 3.11 gives: arguments of the type, and a state. That of builtin iterators runs no
-    code of the program."""
+    """The result of `__reduce__` on 3.11: arguments of the type, and a state.
+
+    `__reduce__` of builtin iterators runs no code of the program.
+    """
     read = _REDUCED.get(id(type(iterator)))
     if read is not None:
         return read(iterator)
@@ -276,11 +282,11 @@ FIELDS: dict[int, Callable[[Any], dict[str, Any]]] = (
     if KNOWN
     else {}
 )
-"""What remains of an iterator, without advancing it: readers by the address of its type."""
+"""Address of a type of iterators -> function that returns the fields of an iterator, without advancing it."""
 
 
-# An iterator freed and another made at its address within one line would pass for the same: tell
-# them apart by where they stand. An iterator never goes back.
+# A freed iterator and a new one at its address within the same line look like one. Their positions
+# distinguish them, because an iterator never goes back.
 
 Place = tuple[int, float]
 _AT_END: Place = (0, float("inf"))
@@ -297,14 +303,14 @@ def _reversed_place(iterator: Any) -> Place:
 
 
 def _range_place(iterator: Any) -> Place:
-    left = _range_left(iterator)["left"]
-    return (left.stop, -len(left))
+    remaining = _range_left(iterator)["left"]
+    return (remaining.stop, -len(remaining))
 
 
 def _nested_place(iterator: Any) -> Place:
-    """zip, map, filter, enumerate: it draws from the same iterators, the first of which has gone on."""
-    places = (place_of(inner) for inner in reduced(iterator)[0])
-    return next((place for place in places if place is not None), (0, 0))
+    """Position of a zip, map, filter or enumerate: that of its first inner iterator that has one."""
+    positions = (place_of(inner) for inner in reduced(iterator)[0])
+    return next((position for position in positions if position is not None), (0, 0))
 
 
 def _hashed_place(iterator: Any) -> Place:
@@ -324,14 +330,14 @@ PLACES: dict[int, Callable[[Any], Place]] = by_id(
 
 
 def place_of(iterator: Any) -> Place | None:
-    """What an iterator runs over, and how far it is, if that tells it from another."""
+    """Address of an iterator's container, and its progress; None if they do not distinguish iterators."""
     read = PLACES.get(id(type(iterator)))
     return None if read is None else read(iterator)
 
 
-def goes_on(iterator: Any, place: Place | None) -> bool:
-    """Whether an object can be the one that was last seen at `place`."""
-    now = None if place is None else place_of(iterator)
-    if place is None or now is None:
+def goes_on(iterator: Any, earlier: Place | None) -> bool:
+    """Whether an object can be the one that was last seen at `earlier`."""
+    now = None if earlier is None else place_of(iterator)
+    if earlier is None or now is None:
         return True
-    return now[1] >= place[1] and now[0] in (0, place[0])
+    return now[1] >= earlier[1] and now[0] in (0, earlier[0])

@@ -1,4 +1,4 @@
-"""Memory that is read where it lies. See `frames` for what of it may be touched, and how."""
+"""Reads memory by address. `frames` has the rules for which memory may be read, and how."""
 
 import builtins
 import ctypes
@@ -17,8 +17,8 @@ KNOWN = (
     and FIRST <= sys.version_info[:2] <= LAST
     and "t" not in getattr(sys, "abiflags", "")
 )
-"""Whether frames and objects lie in memory as we read them. Objects of a free-threaded build have another
-head, and its threads do not take turns (PEP 703)."""
+"""Whether the memory layout of frames and objects is known. Objects of a free-threaded build have a different
+head, and its threads run at the same time (PEP 703)."""
 copy = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)(
     ctypes._memmove_addr  # type: ignore[attr-defined]
 )
@@ -27,16 +27,22 @@ _Objects = ctypes.POINTER(ctypes.py_object)
 
 
 def pointer_to(kind: Any, address: int) -> Any:
-    """A pointer to an address; `cast` and `from_address` would raise audit events, and what of ctypes is
-    written in Python calls builtins that the program may have replaced."""
+    """A pointer to an address.
+
+    `cast` and `from_address` would raise audit events, and the Python parts of ctypes call builtins that the
+    program may have replaced.
+    """
     pointer = kind()
     copy(ctypes.byref(pointer), ctypes.byref(ctypes.c_size_t(address)), WORD)
     return pointer
 
 
 def objects_at(address: int) -> Any:
-    """The object pointers at an address: indexing gives the object that lies there at that moment with
-    a reference of its own, in one step, or raises ValueError for NULL."""
+    """The object pointers at an address.
+
+    Indexing returns the object that a pointer has at this moment, with a new reference, in one step. It
+    raises ValueError for NULL.
+    """
     return pointer_to(_Objects, address)
 
 

@@ -69,9 +69,9 @@ class ServerLost(SandboxError):
 
 
 @contextmanager
-def own_failures(tell: Callable[[str], None]) -> Iterator[None]:
+def own_failures(report: Callable[[str], None]) -> Iterator[None]:
     """Around the work on one notebook, program, test or row of many: where deskcheck itself fails, the batch
-    continues with the next, and `tell` gets what the record of this one says.
+    continues with the next, and `report` gets what the record of this one says.
 
     That is the error in the first line, then the traceback. Errors of this module pass, and interrupts.
     """
@@ -81,4 +81,4 @@ def own_failures(tell: Callable[[str], None]) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 (whatever it is, it is the failure of this item)
         first = " ".join(f"{type(error).__name__}: {error}".split())
-        tell(f"deskcheck failed on it: {first:.300}\n{''.join(traceback.format_exception(error))}")
+        report(f"deskcheck failed on it: {first:.300}\n{''.join(traceback.format_exception(error))}")

@@ -70,12 +70,12 @@ class Registry(Mapping[str, T], Generic[T]):
     must lead to. own: deskcheck's; nothing else takes their names.
     """
 
-    def __init__(self, kind: str, type_: type[Any], own: Iterable[T]) -> None:
+    def __init__(self, kind: str, type_: type[Any], built_in: Iterable[T]) -> None:
         self.kind = kind
         self.group = f"deskcheck.{kind}"
-        self.own: Mapping[str, T] = {item.name: item for item in own}
+        self.built_in: Mapping[str, T] = {item.name: item for item in built_in}
         self._type = type_
-        self._found: dict[str, T] = dict(self.own)
+        self._things: dict[str, T] = dict(self.built_in)
         self._waiting: dict[str, EntryPoint] | None = None
         self._failed: set[str] = set()
 
@@ -84,30 +84,30 @@ class Registry(Mapping[str, T], Generic[T]):
 
         Raises InputError where something else has the name already.
         """
-        if self._found.get(thing.name, thing) is not thing:
+        if self._things.get(thing.name, thing) is not thing:
             raise InputError(
                 f"{self.kind}: there is something called {thing.name!r} already: choose another name."
             )
-        self._found[thing.name] = thing
+        self._things[thing.name] = thing
         return thing
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._found and name in self._entries():
+        if name not in self._things and name in self._entries():
             self._load(name)
-        return self._found[name]
+        return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found or name in self._entries()
+        return name in self._things or name in self._entries()
 
     def __iter__(self) -> Iterator[str]:
         for name in self._entries():
-            if name not in self._found and name not in self._failed:
+            if name not in self._things and name not in self._failed:
                 try:
                     self._load(name)
                 except InputError as error:
                     self._failed.add(name)
                     _log.warning("%s", error)
-        return iter([*self._found])
+        return iter([*self._things])
 
     def __len__(self) -> int:
         return len([*iter(self)])
@@ -117,7 +117,7 @@ class Registry(Mapping[str, T], Generic[T]):
             self._waiting = {
                 entry_point.name: entry_point
                 for entry_point in entry_points(group=self.group)
-                if entry_point.name not in self.own
+                if entry_point.name not in self.built_in
             }
         return self._waiting
 
@@ -134,4 +134,4 @@ class Registry(Mapping[str, T], Generic[T]):
                 f"{where}: must lead to a {self._type.__name__} whose name is {name!r}, "
                 f"and leads to {thing!r:.200}"
             )
-        self._found[name] = thing
+        self._things[name] = thing

@@ -43,10 +43,10 @@ class NotJSON(InputError, ValueError):
         self.reason, self.cut = reason or message, cut
 
 
-def read_json(text: str | bytes | bytearray, place: str = "", way_out: str = "") -> Any:
+def read_json(text: str | bytes | bytearray, location: str = "", way_out: str = "") -> Any:
     """The value of a JSON text that somebody else may have written: the one way to read such a text.
 
-    place: the file and line, for messages. way_out: a sentence that says what to do. As in Python's own
+    location: the file and line, for messages. way_out: a sentence that says what to do. As in Python's own
     module, NaN and Infinity are numbers.
 
     Raises NotJSON, an InputError and a ValueError, which shows nothing of the text: it is not JSON, not
@@ -62,11 +62,13 @@ def read_json(text: str | bytes | bytearray, place: str = "", way_out: str = "")
     except json.JSONDecodeError as error:
         ends = error.pos >= len(error.doc.rstrip()) - 1 and error.msg != "Extra data"
         cut = ends or error.msg.startswith("Unterminated")
-        at = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
-        what = f"is not JSON at {at}: {error.msg}"
+        position = (
+            f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        )
+        what = f"is not JSON at {position}: {error.msg}"
     except ValueError:
         what = f"has a whole number of more than {sys.get_int_max_str_digits()} digits"
-    message = f"{place}: {what}." if place else what
+    message = f"{location}: {what}." if location else what
     raise NotJSON(f"{message} {way_out}".rstrip(), what, cut=cut) from None
 
 
@@ -161,11 +163,11 @@ def open_plain(path: Path, flags: int, mode: int = 0o600) -> int:
 
 def sync(path: Path) -> None:
     """Have the disk hold what a file, or the list of a folder, holds: it survives a loss of power."""
-    fd = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(fd)
+        os.fsync(descriptor)
     finally:
-        os.close(fd)
+        os.close(descriptor)
 
 
 def lock_holder(data: bytes) -> str:
@@ -182,7 +184,7 @@ class FolderLock:
     writers of one process apart, hence the list.
     """
 
-    _held: dict[str, int] = {}  # noqa: RUF012 (shared on purpose) folder -> process that holds it, of which we may be a fork
+    _holders: dict[str, int] = {}  # noqa: RUF012 (shared on purpose) folder -> process that holds it, of which we may be a fork
     _guard = threading.Lock()
 
     def __init__(self, folder: Path) -> None:
@@ -190,35 +192,35 @@ class FolderLock:
         self._path = folder / LOCK_NAME
         with self._guard:
             # Before opening the file: closing it again would let go of the lock that this process has.
-            if self._held.get(self._folder) == os.getpid():
+            if self._holders.get(self._folder) == os.getpid():
                 self._refuse(f"this process ({os.getpid()})")
             while True:
-                self._fd = open_plain(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+                self._descriptor = open_plain(self._path, os.O_RDWR | os.O_CREAT, 0o644)
                 try:
-                    fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     if self._is_current():
                         break
                 except OSError as error:
-                    holder = lock_holder(os.read(self._fd, 200))
-                    os.close(self._fd)
+                    holder = lock_holder(os.read(self._descriptor, 200))
+                    os.close(self._descriptor)
                     if error.errno in (errno.EACCES, errno.EAGAIN):
                         self._refuse(holder)
                     raise
-                os.close(self._fd)
-            os.ftruncate(self._fd, 0)
-            os.write(self._fd, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
-            self._held[self._folder] = os.getpid()
+                os.close(self._descriptor)
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
+            self._holders[self._folder] = os.getpid()
 
     @classmethod
     def held_here(cls, folder: Path) -> bool:
         """Whether this process writes into a folder."""
         with cls._guard:
-            return cls._held.get(os.path.realpath(folder)) == os.getpid()
+            return cls._holders.get(os.path.realpath(folder)) == os.getpid()
 
     def _is_current(self) -> bool:
         """Whether the file that we locked is still the one of that name: its last holder deletes it."""
         try:
-            return os.path.samestat(os.fstat(self._fd), os.stat(self._path))
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
         except FileNotFoundError:
             return False
 
@@ -231,13 +233,13 @@ class FolderLock:
 
     def release(self) -> None:
         with self._guard:
-            self._held.pop(self._folder, None)
+            self._holders.pop(self._folder, None)
             try:
                 self._path.unlink(missing_ok=True)
             except NotADirectoryError:
                 pass  # the folder has gone, and a file is in its place
             finally:
-                os.close(self._fd)
+                os.close(self._descriptor)
 
 
 _WAYS_OUT_OF_FILE = {

@@ -46,13 +46,13 @@ class Group:
     name: str
 
 
-def refuse_small(settings: Any, **least: int) -> None:
-    """Raises InputError for a field below the least value of its `Setting`, or of `least`; not for None."""
+def refuse_small(settings: Any, **minimums: int) -> None:
+    """Raises InputError for a field below the least value of its `Setting`, or of `minimums`; not for None."""
     hints = get_type_hints(type(settings), include_extras=True)
     for field in fields(settings):
         value = getattr(settings, field.name)
         settings_of = [hint for hint in get_args(hints[field.name]) if isinstance(hint, Setting)]
-        bound = least.get(field.name, settings_of[0].min if settings_of else None)
+        bound = minimums.get(field.name, settings_of[0].min if settings_of else None)
         if bound is not None and value is not None and value < bound:
             raise InputError(f"{field.name}={value} must be at least {bound:g}.")
 

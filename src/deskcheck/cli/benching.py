@@ -12,7 +12,7 @@ import typer
 
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, progress_told, say, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_reports, say, says_when_interrupted
 from deskcheck.terminal import open_in_browser
 from deskcheck.words import counted, counts_text
 
@@ -43,7 +43,7 @@ def bench(
 
     folder = out or Path(f"bench-{project.resolve().name}")
     interruption = f"interrupted: what was finished is in {folder}; the same command goes on from there"
-    with says_when_interrupted(interruption), progress_told(as_json) as advance:
+    with says_when_interrupted(interruption), progress_reports(as_json) as advance:
         benchmark = make_benchmark(project, folder, settings, workers=workers, progress=advance, note=say)
     page = folder / PAGE
     write_file(page, [bench_page(benchmark)])
@@ -112,11 +112,11 @@ def selfcheck(
     from deskcheck.ask.scoring.selfcheck import self_check
 
     ((name, samples),) = benchmark_samples([benchmark], note=say).items()
-    with progress_told(as_json) as advance:
+    with progress_reports(as_json) as advance:
         result = self_check(
             samples,
             workers=workers,
-            progress=lambda done: advance(f"{done} of {len(samples)} tasks", done),
+            progress=lambda count: advance(f"{count} of {len(samples)} tasks", count),
         )
     if as_json:
         print(json.dumps({"benchmark": name, "tasks": len(samples), **asdict(result)}))

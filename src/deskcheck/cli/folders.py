@@ -30,7 +30,7 @@ def dedup(
 
     with progress_bar(as_json) as advance:
         deduplicated = deduplicate(
-            folders, out, near=near, progress=lambda done, of: advance("recordings", done, of)
+            folders, out, near=near, progress=lambda count, total: advance("recordings", count, total)
         )
     if as_json:
         print(json.dumps(deduplicated.to_dict()))

@@ -13,7 +13,7 @@ import typer
 from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, progress_told, refuse_unwritable, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_reports, refuse_unwritable, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
@@ -51,12 +51,12 @@ class _Compared:
         from deskcheck.notebook.check.normalise import NORMALISERS
         from deskcheck.notebook.check.sanitise import read_sanitisers
 
-        names = [each.name for each in NORMALISERS]
+        names = [item.name for item in NORMALISERS]
         unknown = [name for name in self.without if name not in (*names, "all")]
         if unknown:
             raise InputError(f"--without {unknown[0]!r}: the normalisers are {', '.join(names)}; or all.")
         from_files = [rule for file in self.sanitize_with for rule in read_sanitisers(file)]
-        twice = {rule.name for rule in from_files if sum(each.name == rule.name for each in from_files) > 1}
+        twice = {rule.name for rule in from_files if sum(item.name == rule.name for item in from_files) > 1}
         if twice:
             raise InputError(f"--sanitize-with: two files have a rule {min(twice)!r}: rename one section.")
         built_in = [] if "all" in self.without else [r for r in NORMALISERS if r.name not in self.without]
@@ -237,8 +237,8 @@ def _for_github(enabled: bool, failing: set[str]) -> Iterator[Any]:
         file = os.environ.get("GITHUB_STEP_SUMMARY")
         if file:
             try:
-                with open(file, "a", encoding="utf-8") as to:
-                    to.write(summary(report, failing))
+                with open(file, "a", encoding="utf-8") as stream:
+                    stream.write(summary(report, failing))
             except OSError as error:
                 reason = f"cannot be written: {error.strerror}."
                 raise InputError(f"GITHUB_STEP_SUMMARY={file}: {reason}") from None
@@ -252,7 +252,7 @@ def _for_github(enabled: bool, failing: set[str]) -> Iterator[Any]:
 
 def _tell(
     report: "Report",
-    done: "JobSummary | None",
+    job_summary: "JobSummary | None",
     options: _ReportOptions,
     failing: set[str],
     details: bool | None,
@@ -274,8 +274,8 @@ def _tell(
         write_file(options.json_file, [json.dumps(report.to_dict(), indent=1), "\n"])
     with_details = details if details is not None else len(report.notebooks) == 1
     console_out().print(notebooks_table(report, details=with_details))
-    if done is not None:
-        print_job(done)
+    if job_summary is not None:
+        print_job(job_summary)
 
 
 def _checked(
@@ -297,7 +297,7 @@ def _checked(
     stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
     if out is not None:
         stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
-    with progress_told(quiet=False) as progress, says_when_interrupted(stopped):
+    with progress_reports(quiet=False) as progress, says_when_interrupted(stopped):
         return check_notebooks(paths, settings, out=out, workers=work.workers, progress=progress), None
 
 

@@ -20,7 +20,7 @@ from deskcheck.cli.common.output import (
     Json,
     print_lines,
     progress_bar,
-    progress_told,
+    progress_reports,
     say,
     says_when_interrupted,
 )
@@ -122,7 +122,7 @@ def _record_in_folder(
     interruption = f"interrupted: what was recorded is in {out}; the same command goes on from there"
     with ExitStack() as stack:
         propose = None if inputs_by is None else stack.enter_context(_proposer(inputs_by))
-        advance = stack.enter_context(progress_told(as_json))
+        advance = stack.enter_context(progress_reports(as_json))
         stack.enter_context(says_when_interrupted(stopped(out) if work.in_shards else interruption))
         result = record_sources(
             *sources, out=out, settings=settings, spread=work, propose=propose, progress=advance, note=_note

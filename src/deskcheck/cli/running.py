@@ -65,7 +65,7 @@ def run(
         say(f"note: {slow(None)}")
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
-        id_, status = run_program(
+        recording_id, status = run_program(
             target,
             tuple(arguments or ()),
             out=folder,
@@ -73,7 +73,7 @@ def run(
             settings=settings,
             note=lambda text: None if showing.quiet else say(f"note: {text}"),
         )
-        _show(Recordings(folder)[id_], showing)
+        _show(Recordings(folder)[recording_id], showing)
     if status:
         raise typer.Exit(status if status > 0 else 128 - status)
 

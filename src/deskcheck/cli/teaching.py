@@ -54,7 +54,7 @@ def lessons(
     stopped = f"interrupted: the shards that are whole are in {out}; the same command goes on from there"
     with progress_bar(as_json) as advance, says_when_interrupted(stopped):
         summary = build(
-            runs, out, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+            runs, out, settings, progress=lambda count, total: advance("recordings", count, total), note=say
         )
     if as_json:
         print(json.dumps(summary.to_dict()))
@@ -235,7 +235,11 @@ def _lessons_of(folder: Path, out: Path, options: _TeachOptions, budget: int | N
     )
     with progress_bar(False) as advance:
         summary = build(
-            [folder], lessons, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+            [folder],
+            lessons,
+            settings,
+            progress=lambda count, total: advance("recordings", count, total),
+            note=say,
         )
     _show_lessons(lessons, summary)
     return lessons
@@ -309,9 +313,13 @@ class _StepSettings:
     jump: Annotated[
         str, Setting("How many events a step may advance, separated by commas: the model chooses.")
     ] = "1"
-    each: Annotated[
+    single_steps: Annotated[
         int | None,
-        Setting("Also ask for this many steps of every recording, from its true states.", min=1),
+        Setting(
+            "Also ask for this many steps of every recording, each from its true state.",
+            flag="--each",
+            min=1,
+        ),
     ] = None
     out: Annotated[
         Path | None, Setting("Write the runs into this JSON file, for `deskcheck view --beside`.")
@@ -321,7 +329,7 @@ class _StepSettings:
 @with_options
 def step(
     runs: Annotated[Path, typer.Argument(help="A folder of recordings.")],
-    id_: Annotated[
+    recording_id: Annotated[
         str | None, typer.Argument(metavar="[ID]", help="One of them, shown state by state; without it, all.")
     ] = None,
     *,
@@ -337,21 +345,21 @@ def step(
             raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
         refuse_unwritable(out)
     recordings = Recordings(runs)
-    chosen = [recordings[id_]] if id_ is not None else list(_with_states(recordings))
+    chosen = [recordings[recording_id]] if recording_id is not None else list(_with_states(recordings))
     if not chosen:
         raise InputError(f"{runs}: has no recording with events to step through.")
     if level == ALONE:
-        _step_alone(chosen, settings, one=id_ is not None, as_json=as_json)
+        _step_alone(chosen, settings, only_one=recording_id is not None, as_json=as_json)
         return
-    alone = (out, settings.each, settings.jump, settings.explain, settings.model_args)
+    alone = (out, settings.single_steps, settings.jump, settings.explain, settings.model_args)
     if alone != (None, None, "1", False, {}):
         raise InputError(
             f"--out, --each, --jump, --explain and --model-arg: are for --level alone, not for {level}."
         )
-    step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
+    step_at(level, settings.model, chosen, settings.budget, one=recording_id is not None, as_json=as_json)
 
 
-def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_json: bool) -> None:
+def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, as_json: bool) -> None:
     """The model writes each state by itself."""
     try:
         from deskcheck.teach.pretrained.opening import step_model
@@ -372,7 +380,7 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_jso
             progress(model, steps_made, len(chosen) * budget)
 
         stepped = list(run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-        evaluation = evaluated(opened, stepped, each=settings.each, rows=rows)
+        evaluation = evaluated(opened, stepped, each=settings.single_steps, rows=rows)
     results: dict[str, Any] = {
         "model": model,
         "steps": evaluation.steps.to_dict(),
@@ -384,12 +392,12 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_jso
     if as_json:
         print(json.dumps(results))
         return
-    if one:
+    if only_one:
         _print_run(stepped[0])
     print_steps(console_out(), ("model",), [((model,), evaluation.steps)])
     if evaluation.each is not None:
-        each = with_interval(evaluation.each, evaluation.each.n, ".4f", ".4f")
-        print(f"each step from its true state: {each}")
+        single_steps = with_interval(evaluation.each, evaluation.each.n, ".4f", ".4f")
+        print(f"each step from its true state: {single_steps}")
 
 
 def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
@@ -404,24 +412,24 @@ def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
                 yield recording
 
 
-def _print_run(one: Any) -> None:
+def _print_run(stepped: Any) -> None:
     """The steps of a run up to the first that is wrong, that one beside the truth."""
     from itertools import islice
 
     from deskcheck.notation import state_text
     from deskcheck.teach.small.stepper import reached, true_states
 
-    texts, exact = one.run.states, one.agreement.exact
+    texts, exact = stepped.run.states, stepped.agreement.exact
     for number, text in enumerate(texts[: exact + 1]):
         print(f"{number:6} {text.splitlines()[-1]}")
-    if one.agreement.first is None:
+    if stepped.agreement.first is None:
         print(f"right to the end, {exact} steps")
         return
-    print(f"\nfirst wrong: step {exact + 1}, {one.agreement.first.value}")
+    print(f"\nfirst wrong: step {exact + 1}, {stepped.agreement.first.value}")
     if len(texts) > exact + 1:
         print("model:\n" + "\n".join([f"    {line}" for line in texts[exact + 1].splitlines()]))
-    elif one.run.why:
-        print(f"model: {one.run.why}")
-    jumps = (*one.run.jumps, *[1] * (exact + 1))
-    for moment in islice(reached(true_states(one.recording), jumps), exact, exact + 1):
+    elif stepped.run.why:
+        print(f"model: {stepped.run.why}")
+    jumps = (*stepped.run.jumps, *[1] * (exact + 1))
+    for moment in islice(reached(true_states(stepped.recording), jumps), exact, exact + 1):
         print("true:\n" + "\n".join([f"    {line}" for line in state_text(moment).splitlines()]))

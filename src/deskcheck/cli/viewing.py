@@ -66,7 +66,7 @@ class _ViewOptions:
 @with_options
 def view(
     folder: Shown,
-    id_: Which = None,
+    recording_id: Which = None,
     *,
     options: Annotated[_ViewOptions, Panel(None)],
     as_json: Json = False,
@@ -80,16 +80,16 @@ def view(
     if (folder / "samples.parquet").is_file():
         if options.serve or options.beside is not None:
             raise InputError(f"{folder}: is a run of `deskcheck ask`: --serve and --beside are not for it.")
-        _view_attempts(folder, id_, options.model, options.method, way)
+        _view_attempts(folder, recording_id, options.model, options.method, way)
         return
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
-    if notebooks and (id_ in notebooks or not _has_programs(folder)):
+    if notebooks and (recording_id in notebooks or not _has_programs(folder)):
         if options.serve:
             raise InputError("--serve is for traces: the page of a notebook is a file, with --out.")
-        _view_notebook(notebooks, folder, id_, options.beside, way)
+        _view_notebook(notebooks, folder, recording_id, options.beside, way)
     else:
-        _view_program(folder, id_, options, way)
+        _view_program(folder, recording_id, options, way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +123,17 @@ class _Way:
             console_out().print(table())
 
 
-def _view_program(folder: Path, id_: str | None, options: _ViewOptions, way: _Way) -> None:
+def _view_program(folder: Path, recording_id: str | None, options: _ViewOptions, way: _Way) -> None:
     """A run by itself or beside a model's, or a list."""
     from deskcheck.recording.reader import Recordings
 
     recordings = Recordings(folder)
     beside = options.beside
-    if id_ is None and beside is not None and beside.suffix == ".json":
+    if recording_id is None and beside is not None and beside.suffix == ".json":
         from deskcheck.view.side_by_side import first_mistake
 
-        id_ = first_mistake(beside)
-    if id_ is None:
+        recording_id = first_mistake(beside)
+    if recording_id is None:
         if way.asks_for_page or options.serve or beside is not None:
             raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
         _list_recordings(recordings, as_json=way.as_json)
@@ -141,10 +141,10 @@ def _view_program(folder: Path, id_: str | None, options: _ViewOptions, way: _Wa
         if options.serve:
             raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
         choices = {"notation": options.notation, "model": options.model, "method": options.method}
-        _view_beside(recordings.named(id_), beside, choices, way)
+        _view_beside(recordings.named(recording_id), beside, choices, way)
     else:
         port = options.port if options.serve else None
-        _view_recording(recordings.named(id_), way, port, options.max_events)
+        _view_recording(recordings.named(recording_id), way, port, options.max_events)
 
 
 def _view_recording(recording: Any, way: _Way, port: int | None, max_events: int | None) -> None:
@@ -194,21 +194,21 @@ def _has_programs(folder: Path) -> bool:
 
 
 def _view_notebook(
-    notebooks: Mapping[str, Path], folder: Path, id_: str | None, beside: Path | None, way: _Way
+    notebooks: Mapping[str, Path], folder: Path, name: str | None, beside: Path | None, way: _Way
 ) -> None:
     """The page of a notebook's trajectory, or a list."""
     from deskcheck.notebook.trajectory.file import read_trajectory
     from deskcheck.notebook.trajectory.ipynb import read_notebook
     from deskcheck.view.notebook_page import notebook_facts, notebook_page, trajectory_table
 
-    if id_ is None and (folder.is_file() or (len(notebooks) == 1 and (way.out is not None or way.open_))):
-        id_ = next(iter(notebooks))
-    if id_ is None:
+    if name is None and (folder.is_file() or (len(notebooks) == 1 and (way.out is not None or way.open_))):
+        name = next(iter(notebooks))
+    if name is None:
         if way.asks_for_page or beside is not None:
             raise InputError(f"a page shows one notebook: say which. deskcheck view {folder} lists them.")
         _list_notebooks(notebooks, as_json=way.as_json)
         return
-    trajectory = read_trajectory(_named(id_, notebooks, folder))
+    trajectory = read_trajectory(_named(name, notebooks, folder))
     stored = None if beside is None else read_notebook(beside)
     way.show(
         lambda: notebook_page(trajectory, stored),
@@ -232,36 +232,38 @@ def _list_notebooks(notebooks: Mapping[str, Path], *, as_json: bool) -> None:
         console_out().print(trajectories_table(read))
 
 
-def _named(id_: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
+def _named(part: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
     """The file of the notebook that is meant. Raises InputError: there is none, or several."""
-    if id_ not in notebooks:
-        id_ = _by_own_id(id_, notebooks) or id_
-    if id_ in notebooks:
-        return notebooks[id_]
-    matches = [name for name in notebooks if id_ in name]
+    if part not in notebooks:
+        part = _by_own_id(part, notebooks) or part
+    if part in notebooks:
+        return notebooks[part]
+    matches = [name for name in notebooks if part in name]
     if len(matches) != 1:
-        what = f"{len(matches)} notebooks have {id_!r} in their name" if matches else f"no notebook {id_!r}"
+        what = f"{len(matches)} notebooks have {part!r} in their name" if matches else f"no notebook {part!r}"
         raise InputError(f"{folder}: {what}. There are {', '.join((matches or [*notebooks])[:10])}.")
     return notebooks[matches[0]]
 
 
-def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
+def _by_own_id(searched_id: str, notebooks: Mapping[str, Path]) -> str | None:
     """The name of the trajectory with this id, as `ask` reports it; also of a sample of it."""
     from deskcheck.notebook.trajectory.file import read_trajectory
 
     for name, path in notebooks.items():
         trajectory_id: str = read_trajectory(path).id
-        if id_ == trajectory_id or id_.startswith(f"{trajectory_id}:"):
+        if searched_id == trajectory_id or searched_id.startswith(f"{trajectory_id}:"):
             return name
     return None
 
 
-def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str | None, way: _Way) -> None:
+def _view_attempts(
+    folder: Path, sample_id: str | None, model: str | None, method: str | None, way: _Way
+) -> None:
     """The transcripts of a sample, or a list."""
     from deskcheck.view import attempts_page as attempts
 
     answers = attempts.answered_in(folder, model=model, method=method)
-    if id_ is None:
+    if sample_id is None:
         if way.asks_for_page:
             raise InputError(f"a page shows one sample: say which. deskcheck view {folder} lists them.")
         if way.as_json:
@@ -269,7 +271,7 @@ def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str
         else:
             console_out().print(attempts.attempts_list(answers))
         return
-    of_one = attempts.of_sample(answers, id_)
+    of_one = attempts.of_sample(answers, sample_id)
     way.show(
         lambda: attempts.attempts_page(of_one),
         lambda: attempts.attempts_facts(of_one),
@@ -279,22 +281,22 @@ def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str
 
 def _view_beside(recording: Any, path: Path, choices: dict[str, Any], way: _Way) -> None:
     """A model's run beside a recording: as a page, or where they part, here."""
-    from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_told
+    from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_prediction
 
-    comparison = beside(recording, read_told(path, recording, **choices))
+    comparison = beside(recording, read_prediction(path, recording, **choices))
     way.show(lambda: beside_page(comparison), lambda: comparison.facts, lambda: beside_table(comparison))
 
 
 def show(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
-    id_: Annotated[
+    recording_id: Annotated[
         str | None,
         typer.Argument(
             metavar="[ID]", help="Its id, or a part that no other has. Not needed if there is only one."
         ),
     ] = None,
     notation: Annotated[
-        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.own)}.")
+        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.built_in)}.")
     ] = "compact",
     max_values: Annotated[
         int,
@@ -312,11 +314,11 @@ def show(
     if notation not in NOTATIONS:
         raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
     recordings = Recordings(folder)
-    if id_ is None and len(recordings) != 1:
+    if recording_id is None and len(recordings) != 1:
         raise InputError(
             f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
         )
-    recording = recordings.named(id_) if id_ is not None else next(iter(recordings))
+    recording = recordings.named(recording_id) if recording_id is not None else next(iter(recordings))
     text = NOTATIONS[notation].render(recording, most=max_values)
     if text.endswith(f"cut: {VALUES}"):
         say(

@@ -130,12 +130,12 @@ def _make(task: dict[str, Any]) -> Line | None:
     """
     settings = RecordSettings.from_dict(task["settings"])
     check_machine(_decided_by(settings), task, "Python, deskcheck or environment")
-    place = JobFolder(task["folder"])
-    check_seen(place)
+    folder = JobFolder(task["folder"])
+    check_seen(folder)
     first, stop = task["first"], task["stop"]
-    scratch = place.scratch(task["shard"], first, stop)
-    programs = [Program.from_dict(row) for row in read_items(place.plan(task["shard"]), first, stop)]
-    with place.doing("record a shard"):
+    scratch = folder.scratch(task["shard"], first, stop)
+    programs = [Program.from_dict(row) for row in read_items(folder.plan(task["shard"]), first, stop)]
+    with folder.doing("record a shard"):
         scratch.mkdir(parents=True, exist_ok=True)
         lock = lock_scratch(scratch)
         if task["fresh"] or not _pair(scratch):
@@ -148,11 +148,11 @@ def _make(task: dict[str, Any]) -> Line | None:
                     _record_one(program, writer, settings, task)
         finally:
             unwatch()
-    with place.doing("put a shard in its place"):
+    with folder.doing("put a shard in its place"):
         sync(scratch)
     if not task["whole"]:
         return None
-    put(place, task["shard"], {table: scratch / f"{table}-00000.parquet" for table in _IN_ORDER})
+    put(folder, task["shard"], {table: scratch / f"{table}-00000.parquet" for table in _IN_ORDER})
     shutil.rmtree(scratch, ignore_errors=True)
     return _describe(task)
 
@@ -189,21 +189,21 @@ def _pair(scratch: Path) -> bool:
 
 def _join(task: dict[str, Any]) -> Line:
     """Make a shard of its parts, each a writer's folder with one, given as ``[first, stop]`` in order."""
-    place = JobFolder(task["folder"])
-    folders = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
-    with place.doing("join the parts of a shard"):
-        parts = {table: place.work / f"{task['shard']}.{table}.part" for table in TABLES}
+    job_folder = JobFolder(task["folder"])
+    folders = [job_folder.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
+    with job_folder.doing("join the parts of a shard"):
+        parts = {table: job_folder.work / f"{task['shard']}.{table}.part" for table in TABLES}
         join_shards(
             [{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts
         )
-    put(place, task["shard"], {table: parts[table] for table in _IN_ORDER})
+    put(job_folder, task["shard"], {table: parts[table] for table in _IN_ORDER})
     return _describe(task)
 
 
 def _describe(task: dict[str, Any]) -> Line:
     """What the manifest says of a shard: docs/guides/jobs.md names the fields."""
-    place, shard = JobFolder(task["folder"]), task["shard"]
-    paths = {table: place.file(table, shard) for table in TABLES}
+    folder, shard = JobFolder(task["folder"]), task["shard"]
+    paths = {table: folder.file(table, shard) for table in TABLES}
     columns = ["id", "outcome", "detail", "n_events", "repeatable"]
     rows = pq.read_table(
         paths["recordings"], columns=columns, use_threads=False, pre_buffer=False

@@ -156,7 +156,7 @@ class Recorded(NamedTuple):
 
     run_result: RunResult
     where: str | None
-    why: dict[Cause, str]
+    causes: dict[Cause, str]
 
 
 class ProgramRecorder:
@@ -175,7 +175,7 @@ class ProgramRecorder:
         self.masked: set[str] = set()
         """Names of the variables whose values were masked."""
         self._stopping = threading.Event()
-        self._place = Sandbox(
+        self._sandbox = Sandbox(
             settings.sandbox,
             workers=workers,
             limits=settings.limits,
@@ -184,16 +184,16 @@ class ProgramRecorder:
         )
 
     def __enter__(self) -> Self:
-        self._place.__enter__()
+        self._sandbox.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._place.close()
+        self._sandbox.close()
 
     @property
     def tracer(self) -> str:
         """Name of the tracer for programs without an environment of their own."""
-        return self._place.tracer(None)
+        return self._sandbox.tracer(None)
 
     def stop(self) -> None:
         """Kill running programs: `record` raises Cancelled in its threads."""
@@ -205,7 +205,7 @@ class ProgramRecorder:
         return self._run(program, tracing=tracing, **how)
 
     def _run(self, program: Program, **how: Any) -> RunResult:
-        return self._place.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
+        return self._sandbox.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
 
     def _elsewhere(self, seed: int, first: RunResult, *, mix: bool = False) -> dict[str, Any]:
         """The settings of a run on another machine. It may take longer, unless a limit ended the first run.
@@ -309,22 +309,22 @@ class ProgramRecorder:
 
     def environment(self, program: Program, packages: dict[str, str]) -> Environment:
         """The environment of a recording. packages: those that the program imported."""
-        built = self._place.environment(program)
+        built = self._sandbox.environment(program)
         settings = self.settings
         environment = Environment.here(
-            tracer=tracer_class().name if built is None else self._place.tracer(program),
+            tracer=tracer_class().name if built is None else self._sandbox.tracer(program),
             hash_seed=HASH_SEEDS[0],
             packages=packages,
             granularity=settings.granularity,
             limits=settings.trace_limits.leaving_out,
-            fixed=self._place.determinism.said,
+            fixed=self._sandbox.determinism.said,
         )
         environment = replace(
             environment,
             run_limits=settings.limits.to_dict(),
             trace_limits=asdict(settings.trace_limits),
             sandbox=settings.sandbox.value,
-            accounts=self._place.accounts(),
+            accounts=self._sandbox.accounts(),
         )
         if built is None:
             return environment

@@ -231,7 +231,7 @@ def _compare_some(
     if new <= _MANY or tracer_class().name == REFERENCE:
         return None
     return against_reference(
-        Recordings(out), most=_SOME, workers=workers, confinement=confinement, progress=progress
+        Recordings(out), max_count=_SOME, workers=workers, confinement=confinement, progress=progress
     )
 
 

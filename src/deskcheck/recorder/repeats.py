@@ -236,6 +236,6 @@ def causes(
         return _Experiments(stack, program, determinism or Determinism(), *about).causes()
 
 
-def in_words(where: str, why: dict[Cause, str]) -> str:
+def in_words(where: str, causes_found: dict[Cause, str]) -> str:
     """A difference with its causes, as recordings store it."""
-    return f"{where} (cause: {', '.join(why)})"
+    return f"{where} (cause: {', '.join(causes_found)})"

@@ -203,7 +203,7 @@ def record_suite(
     settings: SuiteSettings | None = None,
     *,
     workers: int = 2,
-    progress: Progress = lambda what, done, of: None,
+    progress: Progress = lambda text, finished, total: None,
 ) -> SuiteSummary:
     """Run the tests and record calls of the project's own functions that the folder does not have.
 

@@ -30,10 +30,10 @@ def choose(
     ids: set[str] = set()
     without_source = []
     for number, call in observed.calls.items():
-        id_ = call_id(call)
-        if id_ in ids or call.facts["test"] in excluded_tests:
+        recording_id = call_id(call)
+        if recording_id in ids or call.facts["test"] in excluded_tests:
             continue
-        ids.add(id_)
+        ids.add(recording_id)
         path = _path_digest(observed, call)
         if path is None:
             without_source.append(number)

@@ -19,8 +19,8 @@ def in_threads(
     pending: dict[Future[U], T] = {}
 
     def finished(*, block: bool) -> Iterator[tuple[T, Future[U]]]:
-        done, _ = wait(pending, None if block else 0, FIRST_COMPLETED)
-        for future in done:
+        finished_futures, _ = wait(pending, None if block else 0, FIRST_COMPLETED)
+        for future in finished_futures:
             yield pending.pop(future), future
 
     try:

@@ -92,7 +92,7 @@ def against_reference(
     recordings: Recordings,
     *,
     share: float = 1.0,
-    most: int | None = None,
+    max_count: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
     workers: int = 1,
@@ -104,7 +104,7 @@ def against_reference(
     Each runs with the program, limits, environment and hash seed of its recording. Where it differs, the
     reference runs once more: if it differs from itself, the program does not repeat.
 
-    share: of those that can be compared, at least one and up to `most`, drawn by `seed`. seconds: after
+    share: of those that can be compared, at least one and up to `max_count`, drawn by `seed`. seconds: after
     these no further program starts. confinement: the level of all; without it only recordings made at
     `strict` run, at `strict`. progress: called with the id of each.
 
@@ -116,7 +116,7 @@ def against_reference(
         raise ValueError(f"share={share} must be more than 0 and at most 1")
     agreement = ReferenceAgreement(len(recordings), seed)
     fit = list(_fit(recordings, agreement.left_out, confinement))
-    count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
+    count = min(len(fit), max(1, round(share * len(fit))), len(fit) if max_count is None else max_count)
     drawn = random.Random(seed).sample(range(len(fit)), count)
     if seconds is None:
         drawn.sort()
@@ -224,7 +224,7 @@ class _Place:
         self.cancelled = cancelled
         self._stack = ExitStack()
         self._guard = threading.Lock()
-        self._made: dict[tuple[bool, bool], Sandbox] = {}
+        self._sandboxes: dict[tuple[bool, bool], Sandbox] = {}
 
     def __enter__(self) -> "_Place":
         return self
@@ -236,11 +236,11 @@ class _Place:
         """again: not the sandbox of the first run, whose forks share addresses and their folder's name."""
         key = bool(recording.environment.fixed.get("addresses")), again
         with self._guard:
-            if key not in self._made:
+            if key not in self._sandboxes:
                 determinism = Determinism(addresses=key[0] or None)
                 sandbox = Sandbox(self.level, workers=1 if again else self.workers, determinism=determinism)
-                self._made[key] = self._stack.enter_context(sandbox)
-            return self._made[key]
+                self._sandboxes[key] = self._stack.enter_context(sandbox)
+            return self._sandboxes[key]
 
     def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> RunResult:
         """Run a program as it was recorded, under the reference. Its blocks of events go to the file."""
@@ -351,14 +351,14 @@ def _count(agreement: ReferenceAgreement, compared: _Compared) -> None:
         agreement.different[compared.id] = compared.difference
 
 
-def _compare(sandboxes: _Place, recordings: Recordings, at: tuple[str, int]) -> _Compared:
+def _compare(sandboxes: _Place, recordings: Recordings, row: tuple[str, int]) -> _Compared:
     try:
-        recording = recordings.at(*at)
+        recording = recordings.at(*row)
         _How.of(recording)
         wrong = _wrong_row(recording)
     except (RecordingError, ValueError) as error:
         reason = _DAMAGED if isinstance(error, RecordingError) else _NO_WORD
-        return _Compared(f"row {at[1]} of {at[0]}", left_out=reason)
+        return _Compared(f"row {row[1]} of {row[0]}", left_out=reason)
     if wrong is not None:
         return _Compared(recording.id, wrong.event, difference=wrong)
     try:

@@ -24,7 +24,7 @@ class Answered:
     """A question as a model answered it by a method, with its transcript."""
 
     row: ScoredSample
-    told: dict[str, Any]
+    transcript: dict[str, Any]
 
     @property
     def what(self) -> str:
@@ -35,7 +35,7 @@ class Answered:
     @property
     def used(self) -> str:
         """What of the budget was used, and why it ended."""
-        transcript = self.told
+        transcript = self.transcript
         ended = f": {transcript['ended']}" if transcript["ended"] else ""
         return f"{transcript['calls']} calls, {transcript['runs']} runs, {transcript['tokens']} tokens{ended}"
 
@@ -71,7 +71,9 @@ def attempts_facts(answers: Iterable[Answered]) -> dict[str, Any]:
     """What the page shows, JSON-able."""
     names = ("id", "question", "model", "solver", "epoch", "score", "reason", "answer")
     return {
-        "answered": [{n: getattr(answered.row, n) for n in names} | answered.told for answered in answers]
+        "answered": [
+            {n: getattr(answered.row, n) for n in names} | answered.transcript for answered in answers
+        ]
     }
 
 
@@ -84,7 +86,7 @@ def attempts_list(answers: Iterable[Answered]) -> Table:
         table.add_column(name, justify="right")
     table.add_column("ended", overflow="fold")
     for answered in answers:
-        row, transcript = answered.row, answered.told
+        row, transcript = answered.row, answered.transcript
         numbers = [f"{row.score:g}", *(str(transcript[name]) for name in ("calls", "runs", "tokens"))]
         cells = [row.id, row.model, row.solver, *numbers, transcript["ended"]]
         table.add_row(*(Text(visible(cell)) for cell in cells))
@@ -99,7 +101,7 @@ def attempts_table(answers: Sequence[Answered]) -> Group:
         table = Table(show_edge=False, pad_edge=False)
         for name in ("step", "what came of it"):
             table.add_column(name, overflow="fold")
-        for attempt in answered.told["attempts"]:
+        for attempt in answered.transcript["attempts"]:
             first = _said(attempt).partition("\n")[0]
             table.add_row(Text(visible(attempt["step"])), Text(visible(f"{first:.300}")))
         parts.append(table)
@@ -134,8 +136,8 @@ def _answer_facts(answered: Answered) -> dict[str, Any]:
     return {
         "who": answered.what,
         "used": answered.used,
-        "left_out": answered.told["left_out"],
-        "attempts": [attempt | {"outcome": _said(attempt)} for attempt in answered.told["attempts"]],
+        "left_out": answered.transcript["left_out"],
+        "attempts": [attempt | {"outcome": _said(attempt)} for attempt in answered.transcript["attempts"]],
         "verdict": "right" if row.score == 1 else f"score {row.score:g}: {row.reason}",
         "completion": row.completion,
     }

@@ -166,7 +166,7 @@ def _execution(step: Execution, state: KernelState | None, outputs: "_Outputs") 
         "detail": step.detail or (None if step.confined is None else RULES.get(step.confined, step.confined)),
         "repeats": step.repeats,
         "difference": step.difference,
-        "outputs": list(outputs.told(step.shown())),
+        "outputs": list(outputs.facts(step.shown())),
         "state": None if state is None else _changes(state),
     }
 
@@ -197,9 +197,9 @@ class _Outputs:
     """Outputs for the page; pictures as long as there is room."""
 
     def __init__(self) -> None:
-        self.left = IMAGES_CHARS
+        self._chars_left = IMAGES_CHARS
 
-    def told(self, outputs: Iterable[Output]) -> Iterator[dict[str, Any]]:
+    def facts(self, outputs: Iterable[Output]) -> Iterator[dict[str, Any]]:
         for output in outputs:
             facts: dict[str, Any] = {"type": output.type, "name": output.name}
             if output.type == "stream":
@@ -214,14 +214,14 @@ class _Outputs:
         picture = next((mime for mime in PICTURES if self._fits(output.data.get(mime))), None)
         if picture is not None:
             packed = "".join(output.data[picture].split())
-            self.left -= len(packed)
+            self._chars_left -= len(packed)
             facts["picture"] = f"data:{picture};base64,{packed}"
         plain = output.data.get("text/plain")
         others = sorted(mime for mime in output.data if mime not in ("text/plain", picture))
         return facts | _text(plain if isinstance(plain, str) else "", output.length) | {"others": others}
 
     def _fits(self, value: object) -> bool:
-        room = min(IMAGE_CHARS, self.left)
+        room = min(IMAGE_CHARS, self._chars_left)
         return isinstance(value, str) and 0 < len(value) <= room and _BASE64.fullmatch(value) is not None
 
 
@@ -257,7 +257,7 @@ def _stored(cell_report: CellReport, before: Execution | None, outputs: "_Output
         "difference": cell_report.difference,
         "unstable": cell_report.unstable,
         "category": cell_report.category,
-        "outputs": list(outputs.told(stored_outputs)),
+        "outputs": list(outputs.facts(stored_outputs)),
         "diff": diff_rows(cell_report),
     }
 

@@ -49,7 +49,7 @@ WRONG_VARIABLES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Prediction:
     """A run that a model predicted.
 
     The model was shown `program` and the first `given` states. jumps: events from each other state to the
@@ -57,17 +57,17 @@ class Told:
     """
 
     states: tuple[Moment, ...]
-    given: int
+    initial: int
     jumps: tuple[int, ...] | None
     stop: Stop
-    why: str
+    stop_reason: str
     program: Program
     true: tuple[Moment, ...]
     source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class SideBySide:
     """Two runs side by side, as JSON-able facts for the page, and their `notation.compare_runs`."""
 
     facts: dict[str, Any]
@@ -77,14 +77,14 @@ class Beside:
 # -- reading -------------------------------------------------------------------------------------
 
 
-def read_told(
+def read_prediction(
     path: Path,
     recording: Recording,
     *,
     notation: str = "scratchpad",
     model: str | None = None,
     method: str | None = None,
-) -> Told:
+) -> Prediction:
     """The prediction of a recording in a file or a run folder.
 
     notation: of a text file. model, method: to choose from a run folder with several.
@@ -125,18 +125,18 @@ def _true(recording: Recording, *, instructions: bool = False) -> tuple[Moment, 
     return tuple(moments(recording.trace, file=recording.program.filename, instructions=instructions))
 
 
-def _from_text(text: str, notation: str, recording: Recording, source: str) -> Told:
+def _from_text(text: str, notation: str, recording: Recording, source: str) -> Prediction:
     trace = read_trace(text, notation, source=recording.program.code)
     if not trace.states:
         raise InputError(
             f"{source}: holds no trace in the notation {notation}: {trace.why or 'it is empty'}."
         )
-    return Told(
+    return Prediction(
         states=trace.states,
-        given=0,
+        initial=0,
         jumps=None,
         stop=trace.stop,
-        why=trace.why,
+        stop_reason=trace.why,
         program=recording.program,
         true=_true(recording, instructions=NOTATIONS[notation].instructions),
         source=source,
@@ -152,7 +152,7 @@ def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, An
         raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
 
 
-def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
+def _from_stepper(path: Path, text: str, recording: Recording) -> Prediction:
     stepped, runs = _runs(path, text)
     if recording.id not in runs:
         ids = ", ".join(list(runs)[:5])
@@ -168,19 +168,19 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
         stop, reason = Stop(run["stop"]), str(run["why"] or "")
     except (KeyError, OverflowError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"{path}: its run of {recording.id!r} is damaged: {error!r}.") from error
-    return Told(
+    return Prediction(
         states=tuple(parsed),
-        given=1,
+        initial=1,
         jumps=jumps,
         stop=stop,
-        why=reason,
+        stop_reason=reason,
         program=recording.program,
         true=true,
         source=f"{path}, model {stepped['model']}" if "model" in stepped else str(path),
     )
 
 
-def _from_run_folder(path: Path, recording: Recording, model: str | None, method: str | None) -> Told:
+def _from_run_folder(path: Path, recording: Recording, model: str | None, method: str | None) -> Prediction:
     from deskcheck.ask.results.logs import read_logs
 
     rows = {
@@ -210,12 +210,12 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
     trace = read_trace(row.predicted, notation)
     initial = 1 if notation == "dynamic" else 0
     stop = Stop.UNREADABLE if row.ended else trace.stop
-    return Told(
+    return Prediction(
         states=trace.states,
-        given=initial,
+        initial=initial,
         jumps=None,
         stop=Stop.BUDGET if row.divergence == "budget" else stop,
-        why=row.ended or trace.why,
+        stop_reason=row.ended or trace.why,
         program=truth.program,
         true=tuple(truth.states()),
         source=f"{path}, {' by '.join(name)}",
@@ -229,16 +229,16 @@ def _partial(question: str, method: str) -> bool:
 # -- laying them side by side --------------------------------------------------------------------
 
 
-def beside(recording: Recording, predicted: Told) -> Beside:
+def beside(recording: Recording, predicted: Prediction) -> SideBySide:
     """The two runs side by side."""
-    mine = predicted.states[predicted.given :]
+    mine = predicted.states[predicted.initial :]
     true = list(_reached(predicted))
     agreement = compare_runs(mine, iter(true), predicted.stop)
-    initial_rows = [_row(state, state) for state in predicted.true[: predicted.given]]
+    initial_rows = [_row(state, state) for state in predicted.true[: predicted.initial]]
     row_count = min(max(len(true), len(mine)), min(len(true), len(mine)) + AHEAD)
     compared = islice(zip_longest(true, mine), row_count)
     rows = [*initial_rows, *(_row(theirs, ours) for theirs, ours in compared)]
-    first = None if agreement.first is None else predicted.given + agreement.exact
+    first = None if agreement.first is None else predicted.initial + agreement.exact
     program = predicted.program
     facts = {
         "deskcheck": __version__,
@@ -249,7 +249,7 @@ def beside(recording: Recording, predicted: Told) -> Beside:
         "sources": _sources(recording, program),
         "source": predicted.source,
         "rows": rows,
-        "given": predicted.given,
+        "given": predicted.initial,
         "jumps": list(predicted.jumps)
         if predicted.jumps is not None and set(predicted.jumps) != {1}
         else None,
@@ -259,18 +259,18 @@ def beside(recording: Recording, predicted: Told) -> Beside:
         "first": first,
         "how": None if agreement.first is None else agreement.first.value,
         "stop": predicted.stop.value,
-        "why": predicted.why,
+        "why": predicted.stop_reason,
         "variables": list(islice(_variables(rows), WRONG_VARIABLES)),
     }
-    return Beside(facts=facts, agreement=agreement)
+    return SideBySide(facts=facts, agreement=agreement)
 
 
-def beside_page(comparison: Beside) -> str:
+def beside_page(comparison: SideBySide) -> str:
     """The page, as HTML."""
     return page_of("beside", f"{comparison.facts['id']}: the model beside the truth", comparison.facts)
 
 
-def beside_table(comparison: Beside) -> Group:
+def beside_table(comparison: SideBySide) -> Group:
     """A table for a terminal: the events up to the first divergence, and the differences there."""
     facts = comparison.facts
     table = Table("event", "what was so", "what the model told", show_edge=False, pad_edge=False)
@@ -302,9 +302,9 @@ def _place(row: Mapping[str, Any], side: int) -> Text:
     return Text(visible(f"{row['kind'][side]} {row['function'][side]} {row['line'][side]}"))
 
 
-def _reached(predicted: Told) -> Iterator[Moment]:
+def _reached(predicted: Prediction) -> Iterator[Moment]:
     """The true states that correspond to the predicted ones."""
-    states = iter(predicted.true[predicted.given :])
+    states = iter(predicted.true[predicted.initial :])
     for jump in predicted.jumps or ():
         reached = list(islice(states, jump))
         if len(reached) < jump:

@@ -36,7 +36,9 @@ class Panel:
     those: str = ""
 
 
-_given: ContextVar[Mapping[str, list[Panel]]] = ContextVar("_given", default=types.MappingProxyType({}))
+_options_set: ContextVar[Mapping[str, list[Panel]]] = ContextVar(
+    "_options_set", default=types.MappingProxyType({})
+)
 """The options that were given on the command line, with what they are of."""
 _values: ContextVar[Mapping[str, Any]] = ContextVar("_values", default=types.MappingProxyType({}))
 """Flag -> value of the options that were set, on the command line or in pyproject.toml."""
@@ -84,7 +86,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             for flag, option in options.items()
             if sources[flag] == "COMMANDLINE"
         }
-        _given.set(given_panels)
+        _options_set.set(given_panels)
         _values.set(
             {flag: values_by_name[options[flag].name] for flag in options if sources[flag] != "DEFAULT"}
         )
@@ -109,7 +111,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def refuse_others(*panels: str) -> None:
     """Raise InputError for an option that was given on the command line and is in none of these panels."""
-    for flag, owners in _given.get().items():
+    for flag, owners in _options_set.get().items():
         if not {None, *panels} & {owner.name for owner in owners}:
             raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
 
@@ -123,7 +125,7 @@ def settings_from_options(settings: type[S]) -> S:
     Raises InputError for any other option that was given on the command line, except the command's own.
     """
     options = _options({"": settings})
-    for flag, owners in _given.get().items():
+    for flag, owners in _options_set.get().items():
         if flag not in options and None not in {owner.name for owner in owners}:
             raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
     values = _values.get()

@@ -19,7 +19,7 @@ from deskcheck.errors import DeskcheckError, InputError
 from deskcheck.files import write_file
 from deskcheck.terminal import Console, open_in_browser, visible
 
-TOLD_EVERY_S = 30.0
+REPORT_EVERY_S = 30.0
 messages = Console(stderr=True, highlight=False)
 
 
@@ -102,7 +102,7 @@ def say(text: str) -> None:
 def progress_bar(quiet: bool) -> Iterator[Any]:
     """A bar on standard error while it lasts; only where someone is watching."""
     if quiet or not sys.stderr.isatty():
-        yield lambda text, done=None, of=None: None
+        yield lambda text, finished=None, total=None: None
         return
     columns = (
         TextColumn("{task.fields[what]:<32}", markup=False),
@@ -112,18 +112,18 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
     with Progress(*columns, TimeElapsedColumn(), console=messages, transient=True) as bar:
         task = bar.add_task("record", total=None, what="")
 
-        def advance(text: str, done: int | None = None, of: int | None = None) -> None:
-            """One more is done; or so many, of so many."""
-            if done is None:
+        def advance(text: str, finished: int | None = None, total: int | None = None) -> None:
+            """Count one more item; or, with `finished`, show that number of `total`."""
+            if finished is None:
                 bar.update(task, advance=1, what=text[:32])
             else:
-                bar.update(task, completed=done, total=of or None, what=text[:32])
+                bar.update(task, completed=finished, total=total or None, what=text[:32])
 
         yield advance
 
 
 @contextmanager
-def progress_told(quiet: bool) -> Iterator[Callable[..., None]]:
+def progress_reports(quiet: bool) -> Iterator[Callable[..., None]]:
     """A bar while it lasts; where nobody watches, as in a batch job, a line now and then."""
     if quiet or sys.stderr.isatty():
         with progress_bar(quiet) as advance:
@@ -131,15 +131,18 @@ def progress_told(quiet: bool) -> Iterator[Callable[..., None]]:
         return
     last_message, count = time.monotonic(), 0
 
-    def tell(what: str, done: int | None = None, of: int | None = None) -> None:
-        """One more is done; or so many, of so many."""
+    def report(text: str, finished: int | None = None, total: int | None = None) -> None:
+        """Count one more item; or, with `finished`, show that number of `total`."""
         nonlocal last_message, count
-        count = count + 1 if done is None else done
-        if time.monotonic() - last_message >= TOLD_EVERY_S:
+        count = count + 1 if finished is None else finished
+        if time.monotonic() - last_message >= REPORT_EVERY_S:
             last_message = time.monotonic()
-            say(f"{count} done, last {what}" if done is None else f"{what}: {done} of {of}" if of else what)
+            if finished is None:
+                say(f"{count} done, last {text}")
+            else:
+                say(f"{text}: {finished} of {total}" if total else text)
 
-    yield tell
+    yield report
 
 
 @contextmanager

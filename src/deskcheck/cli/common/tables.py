@@ -113,5 +113,5 @@ def with_interval(mean: Any, n: int, form: str = ".3f", bounds_form: str = ".2f"
     """A mean and its 95 % interval; and of how many, where that are others than `n`."""
     if mean is None:
         return "-"
-    of = f" n={mean.n}" if mean.n != n else ""
-    return f"{mean.value:{form}} ({interval_text(mean, form=bounds_form, between='-')}){of}"
+    count = f" n={mean.n}" if mean.n != n else ""
+    return f"{mean.value:{form}} ({interval_text(mean, form=bounds_form, between='-')}){count}"

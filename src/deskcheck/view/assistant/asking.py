@@ -41,7 +41,7 @@ class Asker:
 
     def __init__(self, wait_s: float = 1.0) -> None:
         self.wait_s = wait_s
-        self._told: set[Path] = set()
+        self._serving: set[Path] = set()
         """Connection files of kernels that were told to answer; one that was restarted has forgotten that."""
 
     def ask(self, file: Path, question: Mapping[str, Any]) -> Reply:
@@ -75,7 +75,7 @@ class Asker:
     def _asked(self, kernel: "_Kernel", file: Path, question: Mapping[str, Any], subshells: bool) -> Reply:
         serving = accepted = beside = False
         for _ in range(2):  # a kernel that was restarted has to be told again
-            serving = file in self._told or self._tell(kernel, file)
+            serving = file in self._serving or self._tell(kernel, file)
             data, accepted, beside = None, True, False
             if serving:
                 data, accepted, beside = kernel.opened(question, self.wait_s, None)
@@ -84,11 +84,11 @@ class Asker:
                     data, accepted, _ = kernel.opened(question, _ANSWER_S, subshell)
                 beside = True
             if data is not None:
-                self._told.add(file)
+                self._serving.add(file)
                 return Reply(data, beside)
             if accepted or not serving:
                 break
-            self._told.discard(file)
+            self._serving.discard(file)
         raise KernelError(f"{file.name}: {self._why(serving, accepted, beside)}")
 
     def _why(self, serving: bool, accepted: bool, beside: bool) -> str:

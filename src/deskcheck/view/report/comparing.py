@@ -30,7 +30,7 @@ from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 _DIFFERENCE = (Column("difference", "+.3f"), *interval("+.3f"))
 _P_VALUES = (Column("p", ".2g"), Column("p, Holm", ".2g"))
-_P = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
+_P_NOTE = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
 
 
 def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -> Sheet:
@@ -48,7 +48,7 @@ def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -
             for e, adjusted in zip(effects, holm([e.sign_flip for e in effects]), strict=True)
             for metric, low, high in rows_of(e.metric, e)
         ],
-        note=f"Score with {compared}, over the same samples. {_P} By execution: {BY_EXECUTION}.",
+        note=f"Score with {compared}, over the same samples. {_P_NOTE} By execution: {BY_EXECUTION}.",
     )
 
 
@@ -86,14 +86,14 @@ def models_sheet(results: Sequence[Result]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
         mean = paired_difference(pair.first, pair.second, pair.clusters)
-        *difference, n, programs = entries_of(mean)
-        rows.append((*names_of(pair.result), pair.base.model, *difference, p, adjusted, n, programs))
+        *difference, samples, programs = entries_of(mean)
+        rows.append((*names_of(pair.result), pair.base.model, *difference, p, adjusted, samples, programs))
     return Sheet(
         name="models",
         title="Models on the same samples",
         columns=(*KEYS, Column("minus"), *_DIFFERENCE, *_P_VALUES, *COUNTED),
         rows=rows,
-        note=f"Each model minus the first that was asked, over the samples that both answered. {_P}",
+        note=f"Each model minus the first that was asked, over the samples that both answered. {_P_NOTE}",
     )
 
 
@@ -153,8 +153,8 @@ def consistency_sheet(results: Sequence[Result]) -> Sheet:
         right = [tuple(run[question][0] for question in _REVAL) for run in complete]
         together = mean_interval([min(of_run) for of_run in right], clusters)
         consistent = mean_interval([_incremental(of_run) for of_run in right], clusters)
-        *all_right, n, programs = entries_of(together)
-        rows.append((model, solver, *all_right, *entries_of(consistent)[:3], n, programs))
+        *all_right, samples, programs = entries_of(together)
+        rows.append((model, solver, *all_right, *entries_of(consistent)[:3], samples, programs))
     return Sheet(
         name="consistency",
         title="Several questions about one run",

@@ -62,9 +62,9 @@ class ReportPage:
 
 
 def report_of(
-    logs: Logs, prices: Prices | None = None, *, by: Sequence[str] = (), difference: float | None = None
+    logs: Logs, prices: Prices | None = None, *, fields: Sequence[str] = (), difference: float | None = None
 ) -> ReportPage:
-    """Figures and tables of what was read. by: fields of the samples, by whose values scores are told
+    """Figures and tables of what was read. fields: fields of the samples, by whose values scores are told
     apart, too. difference: what it would take to find one so large between two models.
 
     Raises InputError: no sample has such a field, or it has too many values.
@@ -87,7 +87,7 @@ def report_of(
         consistency_sheet(results),
         _steps_sheet(results),
         lengths_sheet(lengths),
-        *([slices_sheet(results, by)] if by else []),
+        *([slices_sheet(results, fields)] if fields else []),
         _failures_sheet(failures),
         _usage_sheet(results, prices or {}),
         _excluded_sheet(results),

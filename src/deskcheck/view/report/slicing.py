@@ -23,18 +23,18 @@ LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
 DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
 
 
-def range_of(value: float, starts: Sequence[int], *, whole: bool = True) -> tuple[int, str]:
-    """The place of the range that holds a value, and its name. whole: there are no values between two whole
+def range_of(value: float, starts: Sequence[int], *, integers: bool = True) -> tuple[int, str]:
+    """The place of the range that holds a value, and its name. integers: there are no values between two whole
     numbers, so that a range can be named by its last one."""
-    place = sum(start <= value for start in starts) - 1
-    if place < 0:
+    index = sum(start <= value for start in starts) - 1
+    if index < 0:
         return -1, f"below {starts[0]:,}"
-    if place + 1 == len(starts):
-        return place, f"{starts[place]:,} and more"
-    if not whole:
-        return place, f"{starts[place]:,} to below {starts[place + 1]:,}"
-    last = starts[place + 1] - 1
-    return place, f"{last:,}" if last == starts[place] else f"{starts[place]:,} to {last:,}"
+    if index + 1 == len(starts):
+        return index, f"{starts[index]:,} and more"
+    if not integers:
+        return index, f"{starts[index]:,} to below {starts[index + 1]:,}"
+    last = starts[index + 1] - 1
+    return index, f"{last:,}" if last == starts[index] else f"{starts[index]:,} to {last:,}"
 
 
 AXES: Mapping[str, tuple[str, Sequence[int]]] = {
@@ -128,7 +128,7 @@ def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float
     texts = in_order(map(str, values))
     if len(numbers) == len(values) and len(texts) > _MOST:
         only_integers = all(float(value).is_integer() for value in numbers)
-        return lambda value: range_of(value, LENGTHS, whole=only_integers)
+        return lambda value: range_of(value, LENGTHS, integers=only_integers)
     if len(numbers) == len(values):
         return lambda value: (float(value), str(value))
     if all(_DATE.fullmatch(text) for text in texts):

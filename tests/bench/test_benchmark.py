@@ -115,7 +115,7 @@ def test_what_tests_lack_is_named(made: tuple[Path, str]) -> None:
         in printed
     )
     assert "missing: module there_is_no_such_module, for 1 test" in printed
-    assert "not passed for want of a network: 1 test" in printed
+    assert "failed for lack of a network: 1 test" in printed
     assert "tests/test_lacking.py::test_wrong: AssertionError: assert '<b>one</b>' == 'two'" in printed
 
 
@@ -263,7 +263,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "interrupted: what was finished is in bench-shop; the same command goes on from there" in said
+    assert "interrupted: finished work is in bench-shop; rerun the command to resume" in said
     again = bench(tmp_path)
     assert again.returncode == 0, again.stderr
     assert "public functions asked about: 7 of 9" in again.stdout

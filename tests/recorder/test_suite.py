@@ -611,7 +611,7 @@ def test_what_is_stopped_goes_on_where_it_was(
     wait_for(lambda: not runs(pid))
     if number != signal.SIGKILL:
         assert process.returncode == 128 + number
-        assert "the same command goes on from there" in said
+        assert "rerun the command to resume" in said
         if stop_in > 1:
             kept = {recording.id: recording.repeatable for recording in Recordings(tmp_path / "runs")}
             assert kept == dict.fromkeys(EXPECTED[: 2 if stop_in == 2 else 3])

@@ -196,8 +196,8 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--sample", "0.5"], "--sample 0.5: goes with --against reference"),
-        (["--against", "reference", "--sample", "2"], "is a share: more than 0 and at most 1"),
+        (["--sample", "0.5"], "--sample 0.5: is only for --against reference"),
+        (["--against", "reference", "--sample", "2"], "give a share above 0 and up to 1"),
     ],
 )
 def test_what_does_not_go_together(runs: Path, arguments: list[str], said: str) -> None:

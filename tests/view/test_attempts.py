@@ -108,8 +108,8 @@ def test_the_command_lists_and_shows_attempts(run: Path) -> None:
         (("program",), "2 samples have 'program' in their id. There are half:program, other:program."),
         (("gone",), "there is no sample 'gone'"),
         (("half", "--method", "majority"), "holds no transcript of a method that runs code"),
-        (("--out", "x.html"), "a page shows one sample: say which"),
-        (("half", "--serve"), "--serve and --beside are not for it"),
+        (("--out", "x.html"), "a page shows one sample: give its ID"),
+        (("half", "--serve"), "cannot be shown with --serve or --beside"),
     ):
         done = deskcheck("view", run, *wrong, cwd=run)
         assert done.returncode == 2

@@ -19,20 +19,20 @@ from deskcheck.settings import Setting
 from deskcheck.terminal import console_out, has_browser, kept_page
 
 MAX_VALUES = 2_000_000
-"""Of all events of a text together: some ten seconds."""
+"""Values in all events of a text: writing them takes some ten seconds."""
 Shown = Annotated[
     Path,
     typer.Argument(
         metavar="FOLDER",
-        help="A folder of recordings; or a run folder of `deskcheck ask` with methods that run code.",
+        help="A folder of recordings, or a run folder of `deskcheck ask` with methods that run code.",
     ),
 ]
 Which = Annotated[
     str | None,
     typer.Argument(
         metavar="[ID]",
-        help="The recording, or the sample, to show: its id, or a part that no other has; without it, all "
-        "are listed.",
+        help="The recording or sample to show: its id, or a part that no other id contains. Without it, "
+        "list all.",
     ),
 ]
 
@@ -41,9 +41,9 @@ Which = Annotated[
 class _ViewOptions:
     """How a recording is shown."""
 
-    out: Annotated[Path | None, Setting("Write the trace page into this HTML file.")] = None
+    out: Annotated[Path | None, Setting("Write the trace page to this HTML file.")] = None
     serve: Annotated[bool, Setting("Serve the trace page on this machine: for very long traces.")] = False
-    port: Annotated[int, Setting("With --serve: the port; 0: any.", min=0, max=65535)] = 0
+    port: Annotated[int, Setting("The port for --serve; 0 takes any free one.", min=0, max=65535)] = 0
     open_: Annotated[
         bool | None,
         Setting("Open the trace page in a browser, or print a table here.", flag="--open", off="--terminal"),
@@ -52,15 +52,17 @@ class _ViewOptions:
     beside: Annotated[
         Path | None,
         Setting(
-            "A model's run beside it: from `deskcheck models step --out` (without an ID, the one that goes "
-            "wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. For "
-            "a notebook, the file itself: its stored outputs beside the fresh ones.",
+            "Compare with a model's run: a file from `deskcheck models step --out` (without an ID, its run "
+            "that goes wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a "
+            "notation. For a notebook, its .ipynb file: compares the stored outputs with the new ones.",
             metavar="FILE",
         ),
     ] = None
-    notation: Annotated[str, Setting("--beside: the notation of a text file.", short="-n")] = "scratchpad"
-    model: Annotated[str | None, Setting("Which one, if a run folder has several.", short="-m")] = None
-    method: Annotated[str | None, Setting("Which one, if a run folder has several.")] = None
+    notation: Annotated[str, Setting("The notation of a text file for --beside.", short="-n")] = "scratchpad"
+    model: Annotated[str | None, Setting("The model to show, if a run folder has several.", short="-m")] = (
+        None
+    )
+    method: Annotated[str | None, Setting("The method to show, if a run folder has several.")] = None
 
 
 @with_options
@@ -71,22 +73,24 @@ def view(
     options: Annotated[_ViewOptions, Panel(None)],
     as_json: Json = False,
 ) -> None:
-    """Show one recording, of a program or a notebook, or list a folder; or every attempt at a question.
+    """Show the recording of a program or notebook, show all attempts at a question, or list a folder.
 
-    Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
-    and with --terminal, --max-events or --json, it is the trace table, on standard output.
+    In a terminal from which a browser can be opened, the trace page opens in the browser. Elsewhere,
+    and with --terminal, --max-events or --json, the trace table is printed.
     """
     way = _Way(options.out, options.open_, as_json)
     if (folder / "samples.parquet").is_file():
         if options.serve or options.beside is not None:
-            raise InputError(f"{folder}: is a run of `deskcheck ask`: --serve and --beside are not for it.")
+            raise InputError(
+                f"{folder}: is a run of `deskcheck ask`, which cannot be shown with --serve or --beside."
+            )
         _view_attempts(folder, recording_id, options.model, options.method, way)
         return
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
     if notebooks and (recording_id in notebooks or not _has_programs(folder)):
         if options.serve:
-            raise InputError("--serve is for traces: the page of a notebook is a file, with --out.")
+            raise InputError("--serve is only for programs. For the page of a notebook give --out FILE.")
         _view_notebook(notebooks, folder, recording_id, options.beside, way)
     else:
         _view_program(folder, recording_id, options, way)
@@ -94,11 +98,12 @@ def view(
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How somebody wants to see something: as a page in the file `out`, as a page in a browser (`open_`;
-    None: if there is one), as JSON, else as a table here."""
+    """Whether to show a page, JSON, or a table in the terminal."""
 
     out: Path | None
+    """File for the page."""
     open_: bool | None
+    """Whether to open the page in a browser; None: if there is a browser."""
     as_json: bool
 
     @property
@@ -112,7 +117,7 @@ class _Way:
     def show(
         self, page: Callable[[], str], facts: Callable[[], Any], table: Callable[[], RenderableType]
     ) -> None:
-        """What was asked for is made, and nothing else."""
+        """Make the page, the JSON or the table, whichever is to be shown."""
         if self.out is not None:
             write_text(self.out, page(), self.open_ is True)
         if self.as_json:
@@ -124,7 +129,7 @@ class _Way:
 
 
 def _view_program(folder: Path, recording_id: str | None, options: _ViewOptions, way: _Way) -> None:
-    """A run by itself or beside a model's, or a list."""
+    """Show a run, alone or compared with a model's, or list the folder."""
     from deskcheck.recording.reader import Recordings
 
     recordings = Recordings(folder)
@@ -135,11 +140,13 @@ def _view_program(folder: Path, recording_id: str | None, options: _ViewOptions,
         recording_id = first_mistake(beside)
     if recording_id is None:
         if way.asks_for_page or options.serve or beside is not None:
-            raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
+            raise InputError(f"a page shows one recording: give its ID. deskcheck view {folder} lists them.")
         _list_recordings(recordings, as_json=way.as_json)
     elif beside is not None:
         if options.serve:
-            raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
+            raise InputError(
+                "--serve and --beside cannot be combined. For a page with --beside give --out FILE."
+            )
         choices = {"notation": options.notation, "model": options.model, "method": options.method}
         _view_beside(recordings.named(recording_id), beside, choices, way)
     else:
@@ -148,14 +155,16 @@ def _view_program(folder: Path, recording_id: str | None, options: _ViewOptions,
 
 
 def _view_recording(recording: Any, way: _Way, port: int | None, max_events: int | None) -> None:
-    """A run by itself. port: its page is served there."""
+    """Show a run. port: where to serve its page, if it is to be served."""
     from deskcheck.view.showing import MAX_EVENTS, open_page, serve_page, show_table, write_page
 
     if way.as_json:
         print(json.dumps(_facts(recording) | {"events": [row._asdict() for row in recording.trace.rows]}))
     elif port is not None:
         if way.out is not None:
-            raise InputError("--serve and --out do not go together: one serves, the other writes a file.")
+            raise InputError(
+                "--serve and --out cannot be combined: one serves the page, the other writes it to a file."
+            )
         serve_page(recording, port, way.opens)
     elif way.out is not None:
         write_page(recording, way.out, way.open_ is True)
@@ -179,7 +188,7 @@ def _list_recordings(recordings: Iterable[Any], *, as_json: bool) -> None:
 
 
 def _trajectories(folder: Path) -> dict[str, Path]:
-    """Name of each notebook's trajectory in a folder, or of the file of one -> its file."""
+    """Name -> file of each notebook trajectory in a folder, or of the one in a file."""
     suffix = ".trajectory.parquet"
     if folder.is_file():
         return {folder.name.removesuffix(suffix): folder} if folder.name.endswith(suffix) else {}
@@ -196,7 +205,7 @@ def _has_programs(folder: Path) -> bool:
 def _view_notebook(
     notebooks: Mapping[str, Path], folder: Path, name: str | None, beside: Path | None, way: _Way
 ) -> None:
-    """The page of a notebook's trajectory, or a list."""
+    """Show a notebook's trajectory, or list the folder."""
     from deskcheck.notebook.trajectory.file import read_trajectory
     from deskcheck.notebook.trajectory.ipynb import read_notebook
     from deskcheck.view.notebook_page import notebook_facts, notebook_page, trajectory_table
@@ -205,7 +214,7 @@ def _view_notebook(
         name = next(iter(notebooks))
     if name is None:
         if way.asks_for_page or beside is not None:
-            raise InputError(f"a page shows one notebook: say which. deskcheck view {folder} lists them.")
+            raise InputError(f"a page shows one notebook: give its ID. deskcheck view {folder} lists them.")
         _list_notebooks(notebooks, as_json=way.as_json)
         return
     trajectory = read_trajectory(_named(name, notebooks, folder))
@@ -233,7 +242,7 @@ def _list_notebooks(notebooks: Mapping[str, Path], *, as_json: bool) -> None:
 
 
 def _named(part: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
-    """The file of the notebook that is meant. Raises InputError: there is none, or several."""
+    """The file of the one notebook with this name or part of a name. Raises InputError."""
     if part not in notebooks:
         part = _by_own_id(part, notebooks) or part
     if part in notebooks:
@@ -246,7 +255,7 @@ def _named(part: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
 
 
 def _by_own_id(searched_id: str, notebooks: Mapping[str, Path]) -> str | None:
-    """The name of the trajectory with this id, as `ask` reports it; also of a sample of it."""
+    """The name of the trajectory with this id, or with a sample of this id, as `ask` reports them."""
     from deskcheck.notebook.trajectory.file import read_trajectory
 
     for name, path in notebooks.items():
@@ -259,13 +268,13 @@ def _by_own_id(searched_id: str, notebooks: Mapping[str, Path]) -> str | None:
 def _view_attempts(
     folder: Path, sample_id: str | None, model: str | None, method: str | None, way: _Way
 ) -> None:
-    """The transcripts of a sample, or a list."""
+    """Show the transcripts of a sample, or list all samples."""
     from deskcheck.view import attempts_page as attempts
 
     answers = attempts.answered_in(folder, model=model, method=method)
     if sample_id is None:
         if way.asks_for_page:
-            raise InputError(f"a page shows one sample: say which. deskcheck view {folder} lists them.")
+            raise InputError(f"a page shows one sample: give its ID. deskcheck view {folder} lists them.")
         if way.as_json:
             print(json.dumps(attempts.attempts_facts(answers)))
         else:
@@ -280,7 +289,7 @@ def _view_attempts(
 
 
 def _view_beside(recording: Any, path: Path, choices: dict[str, Any], way: _Way) -> None:
-    """A model's run beside a recording: as a page, or where they part, here."""
+    """Compare a model's run with a recording: as a page, or up to the first difference in the terminal."""
     from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_prediction
 
     comparison = beside(recording, read_prediction(path, recording, **choices))
@@ -292,7 +301,8 @@ def show(
     recording_id: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ID]", help="Its id, or a part that no other has. Not needed if there is only one."
+            metavar="[ID]",
+            help="Id of the recording, or a part that no other id contains. Not needed if there is only one.",
         ),
     ] = None,
     notation: Annotated[
@@ -303,28 +313,25 @@ def show(
         typer.Option(
             "--max-values",
             min=1,
-            help="The text ends (`cut: values`) before its events together hold more values than this.",
+            help="Maximum number of values in the text, which ends there with `cut: values`.",
         ),
     ] = MAX_VALUES,
     as_json: Json = False,
 ) -> None:
-    """Write the trace of one recording as text, in a notation that models are taught and asked in."""
+    """Print the trace of one recording in a notation that models are trained on and answer in."""
     from deskcheck.recording.reader import Recordings
 
     if notation not in NOTATIONS:
-        raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
+        raise InputError(f"unknown notation {notation!r}. The notations are {', '.join(NOTATIONS)}.")
     recordings = Recordings(folder)
     if recording_id is None and len(recordings) != 1:
         raise InputError(
-            f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
+            f"{folder}: has {len(recordings)} recordings: give an ID. deskcheck view {folder} lists them."
         )
     recording = recordings.named(recording_id) if recording_id is not None else next(iter(recordings))
     text = NOTATIONS[notation].render(recording, most=max_values)
     if text.endswith(f"cut: {VALUES}"):
-        say(
-            f"{recording.id}: the text ends where its events would hold more than {max_values:,} values "
-            "together. --max-values N writes out more."
-        )
+        say(f"{recording.id}: the text ends after {max_values:,} values. For more give --max-values N.")
     print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)
 
 

@@ -349,7 +349,7 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(one: Path, monkeypatch: pytest
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
         "deskcheck: a process or connection that this command writes to has ended: Broken pipe. "
-        "Give the command again.\n"
+        "Run the command again.\n"
     )
 
 

@@ -210,7 +210,7 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "nothing runs": (
         lambda at: project(at, test_x="import there_is_no_such_module\n"),
-        "no test ran to its end",
+        "no test finished",
     ),
     "no call": (lambda at: project(at, test_x="def test_x():\n    pass\n"), "no call of a function in"),
 }

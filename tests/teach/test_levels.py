@@ -60,7 +60,7 @@ def test_a_level_of_another_package(record: Recorded, tmp_path: Path) -> None:
     for arguments, said in (
         (
             (*steps_of, "--layers", 2),
-            "--layers: leave it out, it is only for a model from nothing, without --model.",
+            "--layers: is for a model from nothing, without --model. Leave it out.",
         ),
         (("models", "step", runs, "--level", "silent"), "--level silent: trains models, and runs none"),
         (("models", "step", runs, "--level", "no"), "there is no such level. Installed are alone, "),

@@ -113,7 +113,7 @@ def refuse_others(*panels: str) -> None:
     """Raise InputError for an option that was given on the command line and is in none of these panels."""
     for flag, owners in _options_set.get().items():
         if not {None, *panels} & {owner.name for owner in owners}:
-            raise InputError(f"{flag}: leave it out, it is only for {_purposes(owners)}.")
+            raise InputError(f"{flag}: is for {_purposes(owners)}. Leave it out.")
 
 
 def _purposes(owners: list[Panel]) -> str:
@@ -131,7 +131,7 @@ def settings_from_options(settings: type[SettingsT]) -> SettingsT:
     options = _options({"": settings})
     for flag, owners in _options_set.get().items():
         if flag not in options and None not in {owner.name for owner in owners}:
-            raise InputError(f"{flag}: leave it out, it is only for {_purposes(owners)}.")
+            raise InputError(f"{flag}: is for {_purposes(owners)}. Leave it out.")
     values = _values.get()
     built: SettingsT = _built(
         settings, "", options, {o.name: values.get(flag) for flag, o in options.items()}

@@ -461,7 +461,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         ),
         (["record", "good.py::double", "(1)", "good.py::double", "(2)"], "--out FOLDER"),
         (["record", "doctests:good.py"], "doctests:good.py: contains no programs, so nothing was run"),
-        (["record", "mine.jsonl", "--out", "good.py"], "A file stands where a folder is needed"),
+        (["record", "mine.jsonl", "--out", "good.py"], "There is a file in the place of a folder"),
         (["record", "nosuch.py::double", "(1)"], "nosuch.py: no such file"),
         (["record", "mine.jsonl::double", "(1)"], "mine.jsonl: is not a .py file"),
         (["view", "nowhere"], "nowhere"),

@@ -148,7 +148,7 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
     assert (place / "recorded.json").stat().st_mtime_ns == before
     lock = FolderLock(place)
     try:
-        assert "one writer at a time may" in bench(place.parent).stderr
+        assert "only one writer at a time" in bench(place.parent).stderr
     finally:
         lock.release()
     tools = place.parent / "shop" / "src" / "shop" / "tools.py"

@@ -126,7 +126,7 @@ def test_a_steppers_file(lines: Folder, tmp_path: Path) -> None:
         ("{}", "deskcheck models step --out"),
         ("[1", "deskcheck models step --out"),
         ('{"runs": [{"id": "other"}]}', "has no run of 'recursion'"),
-        ('{"runs": [{"id": "recursion", "states": ["call f 1"]}]}', "began with another state"),
+        ('{"runs": [{"id": "recursion", "states": ["call f 1"]}]}', "does not begin with the first state"),
         ('{"runs": [{"id": "recursion", "states": []}]}', "damaged"),
     ],
 )
@@ -139,7 +139,7 @@ def test_files_that_are_not_it(lines: Folder, tmp_path: Path, text: str, message
 
 def test_texts_that_are_no_trace(lines: Folder, tmp_path: Path) -> None:
     (tmp_path / "told.txt").write_text("I think it returns 8.\n")
-    with pytest.raises(InputError, match="holds no trace in the notation scratchpad"):
+    with pytest.raises(InputError, match="does not contain a trace in the notation scratchpad"):
         read_prediction(tmp_path / "told.txt", lines.read("recursion"))
     with pytest.raises(InputError, match="no notation 'prose'"):
         read_prediction(tmp_path / "told.txt", lines.read("recursion"), notation="prose")

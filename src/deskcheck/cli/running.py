@@ -1,4 +1,4 @@
-"""The command `run`: runs a program as Python does, and records it."""
+"""The command `run`: runs a program like Python, and records it."""
 
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""Runs a program as Python does, and records it: ``deskcheck run app.py ARGUMENTS``.
+"""Runs a program like Python, and records it: ``deskcheck run app.py ARGUMENTS``.
 
 The program is not confined. It has the working directory, environment and standard streams of the user, and
 its exit status is passed on. Events arrive over a pipe that is hidden from the program. If it is killed, the

@@ -88,7 +88,7 @@ class Verdict:
     repeatable: bool | None = None
     difference: str | None = None
     not_tried_alone: bool = False
-    """Whether there was no time to make the call without its test."""
+    """Whether time ran out before the call could be made without its test."""
     varies: frozenset[Global] = frozenset()
     """Global variables that the call cannot read and that differ in the second run."""
 

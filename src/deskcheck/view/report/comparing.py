@@ -1,4 +1,4 @@
-"""Tables that compare: models with each other, views of the state, methods; and what that would take."""
+"""Tables that compare models, views of the state and methods; and the sample sizes that this needs."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +54,7 @@ def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two models over the samples that both answered: what the second scored minus the first."""
+    """The difference of two models over the samples that both answered: the second minus the first."""
 
     base: Result
     result: Result
@@ -102,8 +102,9 @@ _Way = tuple[str, str, str]
 
 
 def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
-    """Every model with its score on everything that was asked, the best mean first; nothing where that is
-    one model, or one question."""
+    """Every model with its scores on all questions, the best mean first.
+
+    Empty for a single model or question."""
     ways: dict[str, set[tuple[str, str]]] = {}
     for result in results:
         ways.setdefault(result.question, set()).add((result.solver, result.state))
@@ -134,8 +135,9 @@ _REVAL = ("coverage", "state", "next_line", "output")
 
 
 def consistency_sheet(results: Sequence[Result]) -> Sheet:
-    """Of each model, how its answers to several questions about the same run go together (REval,
-    arXiv:2403.16437)."""
+    """The consistency of each model's answers to several questions about the same run.
+
+    The measure is that of REval (arXiv:2403.16437)."""
     scores_by_model: dict[tuple[str, str], dict[str, dict[str, tuple[float, str]]]] = {}
     for result in results:
         if result.question in _REVAL:
@@ -179,7 +181,7 @@ def _incremental(right: Sequence[float]) -> float:
 
 
 def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
-    """What these samples could tell, and how many programs it would take to tell `difference`."""
+    """The differences that these samples can find, and the programs needed to find `difference`."""
     rows: list[tuple[Entry, ...]] = []
     for pair in _pairs(results):
         ids = list(pair.first)

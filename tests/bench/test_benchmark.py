@@ -111,7 +111,7 @@ def test_what_tests_lack_is_named(made: tuple[Path, str]) -> None:
     """A fixture with its package, a module, the network; a failing test with its reason."""
     _, printed = made
     assert (
-        "missing: fixture benchmark, for 1 test: add it by --replace --with-package pytest-benchmark"
+        "missing: fixture benchmark, for 1 test: add it with --replace --with-package pytest-benchmark"
         in printed
     )
     assert "missing: module there_is_no_such_module, for 1 test" in printed

@@ -143,7 +143,9 @@ def without(tmp_path: Path) -> Iterator[Path]:
 
 def test_without_deskcheck(without: Path) -> None:
     """It is said where deskcheck is missing."""
-    with pytest.raises(KernelError, match=r"kernel-other.json: the kernel's environment has no deskcheck"):
+    with pytest.raises(
+        KernelError, match=r"kernel-other.json: the kernel's environment has no suitable deskcheck"
+    ):
         Asker().ask(without, {})
     with pytest.raises(KernelError, match="No module named 'deskcheck'"):
         Asker().ask(without, {})

@@ -141,7 +141,7 @@ def test_texts_that_are_no_trace(lines: Folder, tmp_path: Path) -> None:
     (tmp_path / "told.txt").write_text("I think it returns 8.\n")
     with pytest.raises(InputError, match="does not contain a trace in the notation scratchpad"):
         read_prediction(tmp_path / "told.txt", lines.read("recursion"))
-    with pytest.raises(InputError, match="no notation 'prose'"):
+    with pytest.raises(InputError, match="unknown notation 'prose'"):
         read_prediction(tmp_path / "told.txt", lines.read("recursion"), notation="prose")
     with pytest.raises(InputError, match="cannot be read"):
         read_prediction(tmp_path / "nowhere.txt", lines.read("recursion"))

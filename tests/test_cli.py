@@ -582,7 +582,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "runs: recorded are 3 programs in 1 shards" in shown.stdout
     assert "1 raised, 2 returned" in shown.stdout
-    assert "rerun the command to resume" in shown.stdout
+    assert "the same command goes on from there" in shown.stdout
     # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.
     code = (
         "import os, sys\n"

@@ -105,7 +105,7 @@ def test_the_command_lists_and_shows_attempts(run: Path) -> None:
     assert written.returncode == 0, written.stderr
     assert HOSTILE not in (run / "page.html").read_text()
     for wrong, message in (
-        (("program",), "2 samples have 'program' in their id. There are half:program, other:program."),
+        (("program",), "2 samples have 'program' in their id. The samples are: half:program, other:program."),
         (("gone",), "there is no sample 'gone'"),
         (("half", "--method", "majority"), "has no transcripts of methods that run code"),
         (("--out", "x.html"), "a page shows one sample: give its ID"),

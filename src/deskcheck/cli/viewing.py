@@ -250,7 +250,7 @@ def _named(part: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
     matches = [name for name in notebooks if part in name]
     if len(matches) != 1:
         what = f"{len(matches)} notebooks have {part!r} in their name" if matches else f"no notebook {part!r}"
-        raise InputError(f"{folder}: {what}. There are {', '.join((matches or [*notebooks])[:10])}.")
+        raise InputError(f"{folder}: {what}. The notebooks are: {', '.join((matches or [*notebooks])[:10])}.")
     return notebooks[matches[0]]
 
 

@@ -65,7 +65,7 @@ def of_sample(answers: Sequence[Answered], name: str) -> list[Answered]:
     fit = [name] if name in ids else [id_ for id_ in ids if name in id_]
     if len(fit) != 1:
         what = f"{len(fit)} samples have {name!r} in their id" if fit else f"there is no sample {name!r}"
-        raise InputError(f"{what}. There are {', '.join((fit or [*ids])[:10])}.")
+        raise InputError(f"{what}. The samples are: {', '.join((fit or [*ids])[:10])}.")
     return [answered for answered in answers if answered.row.id == fit[0]]
 
 

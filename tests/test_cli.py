@@ -348,8 +348,8 @@ def test_a_pipe_of_its_own_that_breaks_is_told_of(one: Path, monkeypatch: pytest
     ran = run("runs check runs", one)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (
-        "deskcheck: a process or a connection that this command wrote to has ended: Broken pipe. "
-        "Give the command again.\n"
+        "deskcheck: a process or connection that this command writes to has ended: Broken pipe. "
+        "Run the command again.\n"
     )
 
 
@@ -380,8 +380,8 @@ def test_a_recording_is_written_as_a_page(one: Path, tmp_path: Path) -> None:
     assert "returned -> 6" in run(f"view runs {ONE} --terminal", one).stdout
     for wrong, why in [
         (f"{ONE} --out no/page.html", "cannot be written"),
-        (f"{ONE} --out page.html --serve", "do not go together"),
-        ("--out page.html", "say which"),
+        (f"{ONE} --out page.html --serve", "cannot be combined"),
+        ("--out page.html", "give its ID"),
     ]:
         ran = run(f"view runs {wrong}", one)
         assert ran.returncode == 2
@@ -416,9 +416,9 @@ def test_a_trace_is_shown_in_a_notation(mine: Path) -> None:
     direct = run("runs show runs add_1_1 --notation direct --json", mine)
     assert json.loads(direct.stdout) == {"id": "add_1_1", "notation": "direct", "text": "return 7"}
     for arguments, said in [
-        ("add_1_1 --notation prose", "Known are direct, scratchpad"),
+        ("add_1_1 --notation prose", "The notations are direct, scratchpad"),
         ("add_1_1 --notation dynamic_instruction", "--granularity instruction"),
-        ("", "say which"),
+        ("", "give an ID"),
     ]:
         failed = run(f"runs show runs {arguments}", mine)
         assert (failed.returncode, failed.stdout) == (2, "")
@@ -460,8 +460,8 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
             "good.py::double needs its arguments: it is defined as double(x, times=1)",
         ),
         (["record", "good.py::double", "(1)", "good.py::double", "(2)"], "--out FOLDER"),
-        (["record", "doctests:good.py"], "doctests:good.py: has no programs, so nothing was run"),
-        (["record", "mine.jsonl", "--out", "good.py"], "A file stands where a folder is needed"),
+        (["record", "doctests:good.py"], "doctests:good.py: contains no programs, so nothing was run"),
+        (["record", "mine.jsonl", "--out", "good.py"], "There is a file in the place of a folder"),
         (["record", "nosuch.py::double", "(1)"], "nosuch.py: no such file"),
         (["record", "mine.jsonl::double", "(1)"], "mine.jsonl: is not a .py file"),
         (["view", "nowhere"], "nowhere"),
@@ -528,7 +528,7 @@ def test_an_interrupt_keeps_what_was_finished(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "the same command goes on from there" in said
+    assert "rerun the command to resume" in said
     listed = json.loads(deskcheck("view", "runs", "--json", cwd=folder).stdout)["recordings"]
     assert {item["id"] for item in listed} == {"add_1_0", "add_1_1", "fail_2_0"}
 

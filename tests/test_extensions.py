@@ -164,7 +164,7 @@ def test_a_name_is_taken_once() -> None:
     assert registry.register(mine) is mine
     assert [*registry] == ["own", "mine"]
     for name in ("own", "mine"):
-        with pytest.raises(InputError, match=f"something called '{name}' already"):
+        with pytest.raises(InputError, match=f"the name '{name}' is already taken"):
             registry.register(Thing(name))
     with pytest.raises(KeyError):
         registry["other"]

@@ -74,8 +74,8 @@ def test_where_the_disk_refuses_nothing_changes(tmp_path: Path, before: str | No
     ran = subprocess.run(
         [sys.executable, "-c", WRITE, str(page)], capture_output=True, text=True, check=True, timeout=300
     )
-    assert f"{page}: cannot be written: File too large. It would pass the limit" in ran.stdout
-    assert ("What was there before is unchanged." in ran.stdout) == (before is not None)
+    assert f"{page}: cannot be written: File too large. The limit on file size" in ran.stdout
+    assert ("The old file is unchanged." in ran.stdout) == (before is not None)
     assert [path.read_text() for path in tmp_path.iterdir()] == [before] * (before is not None)
 
 

@@ -8,7 +8,7 @@
 >>> recording.trace[2].locals
 {'x': 4, 'y': 8}
 
-PYTEST_DONT_REWRITE: pytest, whose plugin is a part of this package, would warn where it is imported already.
+PYTEST_DONT_REWRITE: pytest, whose plugin is a part of this package, would warn if it is already imported.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -91,21 +91,21 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """``%load_ext deskcheck``: the magic `%deskcheck`. Nothing is recorded by that."""
+    """``%load_ext deskcheck``: add the magic `%deskcheck`. This alone does not record."""
     from deskcheck.notebook.jupyter.magic import load
 
     load(ipython)
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """``%unload_ext deskcheck``: ends what `%deskcheck` records."""
+    """``%unload_ext deskcheck``: end recordings of `%deskcheck`."""
     from deskcheck.notebook.jupyter.magic import unload
 
     unload(ipython)
 
 
 def _jupyter_server_extension_points() -> list[dict[str, Any]]:
-    """``jupyter server extension enable deskcheck``. Nothing is recorded by that."""
+    """``jupyter server extension enable deskcheck``. This alone does not record."""
     from deskcheck.notebook.jupyter.server import Deskcheck
 
     return [{"module": "deskcheck.notebook.jupyter.server", "app": Deskcheck}]

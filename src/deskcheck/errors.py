@@ -1,14 +1,15 @@
-"""Every error of deskcheck's own. What a program under observation does (it raised, it ran out of
-time) is data, an `Outcome`; an error here means that the caller or our machinery is at fault.
+"""The errors of deskcheck. An error means that the caller or deskcheck is at fault.
+
+If a program under observation raises or runs out of time, this is data, an `Outcome`.
 
     DeskcheckError
-    ├── InputError          what the user gave cannot be used: a file, a function, an argument, a row
+    ├── InputError          input of the user cannot be used: a file, a function, an argument, a row
     ├── MissingExtra        an optional dependency is not installed
     ├── KernelError         a running kernel cannot be asked now, or not at all
     ├── RecordingError      a folder or file of recordings cannot be read or written
-    │   └── DamagedRows     what rows of a recording say does not add up
-    └── SandboxError        the place that runs programs failed; says nothing about the program
-        └── ServerLost      its server ended, or cannot start programs
+    │   └── DamagedRows     rows of a recording contradict each other
+    └── SandboxError        the sandbox failed, not the program in it
+        └── ServerLost      the server of the sandbox ended, or cannot start programs
 """
 
 import traceback
@@ -22,7 +23,7 @@ class DeskcheckError(Exception):
 
 
 class InputError(DeskcheckError):
-    """What the user gave cannot be used. The message names it, the place, and the way out."""
+    """Input of the user cannot be used. The message names the input, its location, and the way out."""
 
 
 class MissingExtra(DeskcheckError):
@@ -42,7 +43,7 @@ class KernelError(DeskcheckError):
 
 
 class RecordingError(DeskcheckError):
-    """A recording cannot be read or written. `path` is the file or folder, where there is one."""
+    """A recording cannot be read or written. `path` is the file or folder, or None."""
 
     def __init__(self, message: str, path: str | None = None) -> None:
         super().__init__(message)
@@ -50,30 +51,30 @@ class RecordingError(DeskcheckError):
 
     @classmethod
     def at(cls, path: object, message: str) -> Self:
-        """The error of a file or folder, which the message begins with."""
+        """The error for a file or folder, with its path at the beginning of the message."""
         return cls(f"{path}: {message}", str(path))
 
 
 class DamagedRows(RecordingError, KeyError):
-    """What the rows of a recording say does not add up, though each is right by itself."""
+    """Rows of a recording contradict each other, though each is valid by itself."""
 
     __str__ = Exception.__str__
 
 
 class SandboxError(DeskcheckError):
-    """The sandbox itself failed. Never raised for anything that the program did."""
+    """The sandbox itself failed. Never raised for an action of the program."""
 
 
 class ServerLost(SandboxError):
-    """The server ended, or cannot start programs: says nothing about the program that it ran."""
+    """The server of the sandbox ended, or cannot start programs. The program is not at fault."""
 
 
 @contextmanager
-def own_failures(tell: Callable[[str], None]) -> Iterator[None]:
-    """Around the work on one notebook, program, test or row of many: where deskcheck itself fails, the batch
-    continues with the next, and `tell` gets what the record of this one says.
+def own_failures(report: Callable[[str], None]) -> Iterator[None]:
+    """Let a batch continue if deskcheck fails on one notebook, program, test or row.
 
-    That is the error in the first line, then the traceback. Errors of this module pass, and interrupts.
+    `report` then gets the text for the record of this item: the error in the first line, then the traceback.
+    Errors of this module and interrupts are raised as usual.
     """
     try:
         yield
@@ -81,4 +82,4 @@ def own_failures(tell: Callable[[str], None]) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 (whatever it is, it is the failure of this item)
         first = " ".join(f"{type(error).__name__}: {error}".split())
-        tell(f"deskcheck failed on it: {first:.300}\n{''.join(traceback.format_exception(error))}")
+        report(f"deskcheck failed on it: {first:.300}\n{''.join(traceback.format_exception(error))}")

@@ -1,15 +1,15 @@
-"""Registries of what can be named, which other packages can add to.
+"""Registries of things with names, such as questions. Other packages can add to them.
 
 A package adds to a registry by an entry point in the group ``deskcheck.KIND``:
 
     [project.entry-points."deskcheck.questions"]
     longest_list = "my_package:longest_list"
 
-or, in a process of its own, by `Registry.register`. Entry points are looked at when something is asked for
-that deskcheck does not have itself, or when all are listed. One that cannot be loaded is passed over with a
-warning; asked for by its name, it is an error that says why.
+or, within one process, by `Registry.register`. Entry points are read when a name is looked up that deskcheck
+does not have itself, and when all names are listed. If an entry point cannot be loaded, the list leaves it
+out with a warning. A lookup of its name raises an error with the reason.
 
-`COMPANIONS` are the packages of this project itself that do so. They are installed separately.
+`COMPANIONS` are packages of this project that add to registries. They are installed separately.
 """
 
 import logging
@@ -32,10 +32,10 @@ Methods are not listed: the error for any unknown method names their package.
 
 
 def missing_companion(name: str, purpose: str) -> InputError | None:
-    """The error that says how to install the companion package which adds a name.
+    """The error for a missing companion package, with the command to install it.
 
-    None where no companion adds it, or where the package is installed. purpose: what was asked for, as in
-    ``Stepping at --level reader``.
+    None if no companion adds the name, or if the package is installed. purpose: the purpose of the package,
+    such as ``Stepping at --level reader``.
     """
     for package, names in COMPANIONS.items():
         if name in names and not is_installed(package):
@@ -64,50 +64,48 @@ T = TypeVar("T", bound=Named)
 
 
 class Registry(Mapping[str, T], Generic[T]):
-    """Name -> thing: deskcheck's own, those that were registered, and those of other packages.
+    """Name -> thing: those of deskcheck, registered ones, and those of other packages.
 
-    kind: which, as ``questions``; the group of entry points is named after it. type_: what an entry point
-    must lead to. own: deskcheck's; nothing else takes their names.
+    kind: plural noun for the things, such as ``questions``. The group of entry points is named after it.
+    type_: type of the things. built_in: the things of deskcheck, whose names cannot be replaced.
     """
 
-    def __init__(self, kind: str, type_: type[Any], own: Iterable[T]) -> None:
+    def __init__(self, kind: str, type_: type[Any], built_in: Iterable[T]) -> None:
         self.kind = kind
         self.group = f"deskcheck.{kind}"
-        self.own: Mapping[str, T] = {item.name: item for item in own}
+        self.built_in: Mapping[str, T] = {item.name: item for item in built_in}
         self._type = type_
-        self._found: dict[str, T] = dict(self.own)
+        self._things: dict[str, T] = dict(self.built_in)
         self._waiting: dict[str, EntryPoint] | None = None
         self._failed: set[str] = set()
 
     def register(self, thing: T) -> T:
         """Add a thing under its name, and return it.
 
-        Raises InputError where something else has the name already.
+        Raises InputError if the name is already taken.
         """
-        if self._found.get(thing.name, thing) is not thing:
-            raise InputError(
-                f"{self.kind}: there is something called {thing.name!r} already: choose another name."
-            )
-        self._found[thing.name] = thing
+        if self._things.get(thing.name, thing) is not thing:
+            raise InputError(f"{self.kind}: the name {thing.name!r} is already taken: choose another name.")
+        self._things[thing.name] = thing
         return thing
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._found and name in self._entries():
+        if name not in self._things and name in self._entries():
             self._load(name)
-        return self._found[name]
+        return self._things[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found or name in self._entries()
+        return name in self._things or name in self._entries()
 
     def __iter__(self) -> Iterator[str]:
         for name in self._entries():
-            if name not in self._found and name not in self._failed:
+            if name not in self._things and name not in self._failed:
                 try:
                     self._load(name)
                 except InputError as error:
                     self._failed.add(name)
                     _log.warning("%s", error)
-        return iter([*self._found])
+        return iter([*self._things])
 
     def __len__(self) -> int:
         return len([*iter(self)])
@@ -117,7 +115,7 @@ class Registry(Mapping[str, T], Generic[T]):
             self._waiting = {
                 entry_point.name: entry_point
                 for entry_point in entry_points(group=self.group)
-                if entry_point.name not in self.own
+                if entry_point.name not in self.built_in
             }
         return self._waiting
 
@@ -134,4 +132,4 @@ class Registry(Mapping[str, T], Generic[T]):
                 f"{where}: must lead to a {self._type.__name__} whose name is {name!r}, "
                 f"and leads to {thing!r:.200}"
             )
-        self._found[name] = thing
+        self._things[name] = thing

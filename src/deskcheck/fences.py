@@ -1,6 +1,6 @@
-"""Code fences: every prompt, lesson and report writes its texts between them with `fenced`.
+"""Code fences: every prompt, lesson and report puts its texts between them with `fenced`.
 
-Not covered: tildes as fences, and fences in other people's files.
+Not covered: tildes as fences, and fences in files of others.
 """
 
 import re
@@ -16,9 +16,9 @@ _LOOSE = re.compile(
 
 
 def fenced(text: str, language: str = "") -> str:
-    """The text between two fences, which are longer than every run of backticks in it.
+    """The text between two fences that are longer than every run of backticks in it.
 
-    So nothing in the text ends the fence: CommonMark 0.31, section 4.5.
+    So the text cannot end the fence: CommonMark 0.31, section 4.5.
     """
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -31,7 +31,8 @@ def fenced_code(code: str) -> str:
 
 
 def fenced_texts(text: str) -> list[str]:
-    """The texts between fences in what a model wrote, each with the end of its last line.
+    """The texts between fences in an answer of a model, each with its last line end.
 
-    A closing fence is as long as the opening one; both may be indented."""
+    A closing fence is as long as the opening one. Both may be indented.
+    """
     return [match["text"] for match in _LOOSE.finditer(text)]

@@ -1,4 +1,4 @@
-"""Files: locks, text written whole or not at all, and what to do when the disk refuses."""
+"""Files: locks, atomic writing, reading of untrusted files, and the way out of errors of the disk."""
 
 import errno
 import fcntl
@@ -21,36 +21,38 @@ from deskcheck.errors import InputError, RecordingError
 LOCK_NAME = ".lock"
 
 _WAYS_OUT = {
-    errno.ENOSPC: "The disk is full: free some space and start again. What was finished is kept.",
-    errno.EDQUOT: "The disk quota is used up: free some space and start again. What was finished is kept.",
-    errno.EFBIG: "A file would pass the limit on file size: raise it (ulimit -f) and start again. "
-    "What was finished is kept.",
+    errno.ENOSPC: "The disk is full: free some space and rerun the command. Finished work is kept.",
+    errno.EDQUOT: "The disk quota is used up: free some space and rerun the command. Finished work is kept.",
+    errno.EFBIG: "The limit on file size is reached: raise it (ulimit -f) and rerun the command. "
+    "Finished work is kept.",
     errno.EROFS: "Choose a folder on a disk that can be written to.",
     errno.EACCES: "Choose a folder that you may write to, or change its permissions.",
     errno.EPERM: "Choose a folder that you may write to, or change its permissions.",
-    errno.ENOTDIR: "A file stands where a folder is needed: choose another folder.",
-    errno.EEXIST: "A file stands where a folder is needed: choose another folder.",
-    errno.EMFILE: "Too many files are open: raise the limit (ulimit -n), or have fewer recordings open.",
+    errno.ENOTDIR: "There is a file in the place of a folder: choose another folder.",
+    errno.EEXIST: "There is a file in the place of a folder: choose another folder.",
+    errno.EMFILE: "Too many files are open: raise the limit (ulimit -n), or open fewer recordings at once.",
 }
 
 
 class NotJSON(InputError, ValueError):
-    """A text is not JSON that can be read. reason: why, without the place. cut: whether it ends where more
-    must follow."""
+    """A text cannot be read as JSON.
+
+    reason: the reason without the location. cut: whether the text ends in the middle of a value.
+    """
 
     def __init__(self, message: str, reason: str = "", *, cut: bool = False) -> None:
         super().__init__(message)
         self.reason, self.cut = reason or message, cut
 
 
-def read_json(text: str | bytes | bytearray, place: str = "", way_out: str = "") -> Any:
-    """The value of a JSON text that somebody else may have written: the one way to read such a text.
+def read_json(text: str | bytes | bytearray, location: str = "", way_out: str = "") -> Any:
+    """The value of a JSON text that may not be trusted. All such texts are read with this function.
 
-    place: the file and line, for messages. way_out: a sentence that says what to do. As in Python's own
-    module, NaN and Infinity are numbers.
+    location: the file and line, for messages. way_out: a sentence for messages, with the way out. As in the
+    module `json`, NaN and Infinity are numbers.
 
-    Raises NotJSON, an InputError and a ValueError, which shows nothing of the text: it is not JSON, not
-    UTF-8, nested too deeply, or has a whole number of more digits than Python reads.
+    Raises NotJSON, an InputError and a ValueError, if the text is not JSON, not UTF-8, nested too deeply, or
+    has an integer with more digits than Python reads. The message does not show the text.
     """
     cut = False
     try:
@@ -62,16 +64,18 @@ def read_json(text: str | bytes | bytearray, place: str = "", way_out: str = "")
     except json.JSONDecodeError as error:
         ends = error.pos >= len(error.doc.rstrip()) - 1 and error.msg != "Extra data"
         cut = ends or error.msg.startswith("Unterminated")
-        at = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
-        what = f"is not JSON at {at}: {error.msg}"
+        position = (
+            f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        )
+        what = f"is not JSON at {position}: {error.msg}"
     except ValueError:
         what = f"has a whole number of more than {sys.get_int_max_str_digits()} digits"
-    message = f"{place}: {what}." if place else what
+    message = f"{location}: {what}." if location else what
     raise NotJSON(f"{message} {way_out}".rstrip(), what, cut=cut) from None
 
 
 _ALREADY_OPEN = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
-"""Where names of files are that are open already, such as those of a shell's ``<(COMMAND)``."""
+"""Prefixes of names for files that are already open, such as those of a shell's ``<(COMMAND)``."""
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a device",
@@ -81,12 +85,12 @@ _KINDS = {
 
 
 def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
-    """A regular file that somebody else may have made, open for reading: the one way to open such a file.
+    """Open a file that may not be trusted for reading. All such files are opened with this function.
 
-    A named pipe in its place would let the reader wait for ever, and a device has no end. A link is followed.
-    What is open already, such as ``/dev/stdin``, is read whatever it is.
+    Only regular files are opened, because reading a named pipe may wait for ever, and a device may have no
+    end. Links are followed. Files that are already open, such as ``/dev/stdin``, can be of any kind.
 
-    Raises OSError, also where the path leads to anything else.
+    Raises OSError, also for a path that is not a regular file.
     """
     name = os.fspath(path)
     if name.startswith(_ALREADY_OPEN):
@@ -111,27 +115,27 @@ def open_file(path: str | os.PathLike[str]) -> io.BufferedReader:
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a file, as of `open_file`. Raises OSError."""
+    """All bytes of a file, opened by `open_file`. Raises OSError."""
     with open_file(path) as file:
         return file.read()
 
 
 def read_text(path: str | os.PathLike[str], errors: str = "strict") -> str:
-    """The text of a file in UTF-8, as of `open_file`. Raises OSError, UnicodeDecodeError."""
+    """The text of a file in UTF-8, opened by `open_file`. Raises OSError, UnicodeDecodeError."""
     with io.TextIOWrapper(open_file(path), encoding="utf-8", errors=errors) as file:
         return file.read()
 
 
 @contextmanager
 def opened_name(path: str | os.PathLike[str]) -> Iterator[str]:
-    """A name under which a library can open a file, as of `open_file`. Raises OSError."""
+    """A name under which a library can open a file that `open_file` has opened. Raises OSError."""
     with open_file(path) as file:
         yield f"/dev/fd/{file.fileno()}"
 
 
 @contextmanager
 def disk_errors(path: Path, doing: str) -> Iterator[None]:
-    """Turn what the file system says into a RecordingError that names the place and the way out."""
+    """Turn errors of the file system into a RecordingError with the path and the way out."""
     try:
         yield
     except OSError as error:
@@ -141,48 +145,46 @@ def disk_errors(path: Path, doing: str) -> Iterator[None]:
 
 
 def open_plain(path: Path, flags: int, mode: int = 0o600) -> int:
-    """A descriptor of a regular file, where somebody else may have put something in its place: a link is not
-    followed, and nobody waits for the other end of a pipe.
+    """Descriptor of a regular file that may have been replaced by others. Does not follow links or block.
 
-    Raises OSError, also where the path leads to anything else.
+    Raises OSError, also for a path that is not a regular file.
     """
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     try:
         descriptor = os.open(path, flags, mode)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a pipe that nobody reads
-            raise OSError("there is something else than a file in its place: delete it") from error
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # a link; a pipe without a reader
+            raise OSError("it is not a regular file: delete it") from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError("there is something else than a file in its place: delete it")
+        raise OSError("it is not a regular file: delete it")
     return descriptor
 
 
 def sync(path: Path) -> None:
-    """Have the disk hold what a file, or the list of a folder, holds: it survives a loss of power."""
-    fd = os.open(path, os.O_RDONLY)
+    """Write a file, or the list of a folder, through to the disk, so that it survives a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(fd)
+        os.fsync(descriptor)
     finally:
-        os.close(fd)
+        os.close(descriptor)
 
 
 def lock_holder(data: bytes) -> str:
-    """The process that a file of a lock names; what else it has is not ours, and is not shown."""
+    """The process that a lock file names. Other contents are not trusted, and not shown."""
     owner = re.fullmatch(rb"process \d+ on [\w.-]+\n?", data)
     return owner[0].decode().strip() if owner else "another process"
 
 
 class FolderLock:
-    """The right to write into a folder. Dies with the process, however that dies.
+    """The exclusive right to write into a folder. It ends with the process, however that ends.
 
-    A lock by `fcntl.lockf` and not by flock: forks inherit the latter, so that a forked child that
-    outlives a killed writer would keep its folder locked. The former does not tell two
-    writers of one process apart, hence the list.
+    The lock is by `fcntl.lockf`. Forks would inherit one by flock, and a forked child that outlives a killed
+    writer would keep the folder locked. `lockf` does not exclude two writers of one process, hence the list.
     """
 
-    _held: dict[str, int] = {}  # noqa: RUF012 (shared on purpose) folder -> process that holds it, of which we may be a fork
+    _holders: dict[str, int] = {}  # noqa: RUF012 (shared on purpose) folder -> process that holds the lock; this may be a fork of it
     _guard = threading.Lock()
 
     def __init__(self, folder: Path) -> None:
@@ -190,79 +192,79 @@ class FolderLock:
         self._path = folder / LOCK_NAME
         with self._guard:
             # Before opening the file: closing it again would let go of the lock that this process has.
-            if self._held.get(self._folder) == os.getpid():
+            if self._holders.get(self._folder) == os.getpid():
                 self._refuse(f"this process ({os.getpid()})")
             while True:
-                self._fd = open_plain(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+                self._descriptor = open_plain(self._path, os.O_RDWR | os.O_CREAT, 0o644)
                 try:
-                    fcntl.lockf(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     if self._is_current():
                         break
                 except OSError as error:
-                    holder = lock_holder(os.read(self._fd, 200))
-                    os.close(self._fd)
+                    holder = lock_holder(os.read(self._descriptor, 200))
+                    os.close(self._descriptor)
                     if error.errno in (errno.EACCES, errno.EAGAIN):
                         self._refuse(holder)
                     raise
-                os.close(self._fd)
-            os.ftruncate(self._fd, 0)
-            os.write(self._fd, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
-            self._held[self._folder] = os.getpid()
+                os.close(self._descriptor)
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"process {os.getpid()} on {os.uname().nodename}\n".encode())
+            self._holders[self._folder] = os.getpid()
 
     @classmethod
     def held_here(cls, folder: Path) -> bool:
         """Whether this process writes into a folder."""
         with cls._guard:
-            return cls._held.get(os.path.realpath(folder)) == os.getpid()
+            return cls._holders.get(os.path.realpath(folder)) == os.getpid()
 
     def _is_current(self) -> bool:
-        """Whether the file that we locked is still the one of that name: its last holder deletes it."""
+        """Whether the locked file still has its name. Its last holder may have deleted it."""
         try:
-            return os.path.samestat(os.fstat(self._fd), os.stat(self._path))
+            return os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
         except FileNotFoundError:
             return False
 
     def _refuse(self, holder: str) -> NoReturn:
         raise RecordingError(
-            f"{self._folder}: {holder} is writing here, and one writer at a time may. "
+            f"{self._folder}: {holder} is writing here, and only one writer at a time is allowed. "
             "Wait for it, end it, or choose another folder.",
             self._folder,
         )
 
     def release(self) -> None:
         with self._guard:
-            self._held.pop(self._folder, None)
+            self._holders.pop(self._folder, None)
             try:
                 self._path.unlink(missing_ok=True)
             except NotADirectoryError:
                 pass  # the folder has gone, and a file is in its place
             finally:
-                os.close(self._fd)
+                os.close(self._descriptor)
 
 
 _WAYS_OUT_OF_FILE = {
     errno.ENOSPC: "The disk is full: free some space, or name a file on another disk.",
     errno.EDQUOT: "The disk quota is used up: free some space, or name a file on another disk.",
-    errno.EFBIG: "It would pass the limit on file size: raise that (ulimit -f).",
+    errno.EFBIG: "The limit on file size is reached: raise it (ulimit -f).",
     errno.EROFS: "Name a file on a disk that can be written to.",
     errno.EACCES: "Name a file in a folder that you may write to.",
     errno.EPERM: "Name a file in a folder that you may write to.",
-    errno.ENOENT: "Make the folder first, or name a file in one that is there.",
+    errno.ENOENT: "Make the folder first, or name a file in a folder that exists.",
 }
 
 
 _OPEN = ("/dev/fd/", "/dev/std", "/proc/")
-"""Where names of files stand that are open already: those are not replaced."""
+"""Prefixes of names for files that are already open. These are not replaced."""
 
 
 def write_file(path: Path, pieces: Iterable[str]) -> int:
-    """Write a file as UTF-8 and return its size in bytes; what cannot be encoded becomes a question mark.
+    """Write a file as UTF-8 and return its size in bytes. Lone surrogates become question marks.
 
-    It is written beside its place and then renamed, so a reader sees the file that was there before or the
-    new one, never a part. What is no regular file (a pipe, a device) is written to as it is.
+    The text is written to a temporary file, which is then renamed. So a reader sees the old file or the new
+    one, never a part. Only pipes and devices are written to directly.
 
     Raises:
-        InputError: the file cannot be written; one that was there before is as it was.
+        InputError: the file cannot be written; an old file is unchanged.
     """
     before = None
     try:
@@ -273,7 +275,7 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
         before = status
         if before is not None and not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        # Through a link, the file that it leads to is replaced.
+        # If the path is a link, its target is replaced.
         target = path.resolve() if path.is_symlink() else path
         part = target.with_name(f".{secrets.token_hex(8)}.part")
         try:
@@ -291,7 +293,7 @@ def write_file(path: Path, pieces: Iterable[str]) -> int:
     except OSError as error:
         sentences = [f"{path}: cannot be written: {error.strerror or error}."]
         sentences += [_WAYS_OUT_OF_FILE[error.errno]] if error.errno in _WAYS_OUT_OF_FILE else []
-        sentences += ["What was there before is unchanged."] if before is not None else []
+        sentences += ["The old file is unchanged."] if before is not None else []
         raise InputError(" ".join(sentences)) from error
 
 
@@ -306,6 +308,6 @@ def cache_folder() -> Path:
 
 
 def sha256(path: Path) -> str:
-    """Of a file's bytes, in hexadecimal digits."""
+    """The digest of a file's bytes, in hexadecimal digits."""
     with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

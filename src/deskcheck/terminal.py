@@ -1,7 +1,7 @@
-"""What is shown to a person at a terminal: there, or in a browser.
+"""Output to a person at a terminal, or in a browser.
 
-Nothing that is shown can command the terminal: texts of programs, models and file names may hold escape
-sequences.
+Texts of programs and models, and names of files, may contain escape sequences. They are made visible, so
+that they cannot command the terminal.
 """
 
 import os
@@ -23,12 +23,12 @@ _COMMANDS = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with all that a terminal would obey, or hide, written as Python writes it: ``\\x1b``."""
+    """The text with all characters that a terminal would obey or hide in Python's notation: ``\\x1b``."""
     return _COMMANDS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class Console(rich.console.Console):
-    """Shows what it is given with its own colours and no other's."""
+    """A console whose texts cannot contain escape sequences other than its own."""
 
     def render(
         self, renderable: Any, options: rich.console.ConsoleOptions | None = None
@@ -45,13 +45,13 @@ def console_out() -> Console:
 
 
 def has_browser() -> bool:
-    """Whether someone sits at a terminal from which a browser with windows can be opened."""
+    """Whether this is a terminal from which a browser with windows can be opened."""
     import webbrowser
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
     if sys.platform == "linux" and not any(os.environ.get(n) for n in ("DISPLAY", "WAYLAND_DISPLAY")):
-        return False  # what would be found is a browser for the terminal
+        return False  # only a browser for the terminal would be found
     try:
         webbrowser.get()
     except webbrowser.Error:
@@ -63,10 +63,10 @@ def open_in_browser(url: str) -> None:
     import webbrowser
 
     if not webbrowser.open(url):
-        print(f"no browser could be opened. The page is at {url}", file=sys.stderr)
+        print(f"cannot open a browser. The page is at {url}", file=sys.stderr)
 
 
 def kept_page() -> Path:
-    """A file for a page that is opened. It stays: the browser reads it after this command has ended."""
+    """A file for a page to open. The browser may read it after the command, so it is not deleted."""
     with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:
         return Path(file.name)

@@ -159,7 +159,7 @@ def test_a_report_of_other_tasks(inspect_logs: Path, tmp_path: Path) -> None:
     done = command_line("report", inspect_logs, *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "said/good" in page.read_text()
-    report = report_of(read_logs([inspect_logs]), by=["when", "problem"], difference=0.1)
+    report = report_of(read_logs([inspect_logs]), fields=["when", "problem"], difference=0.1)
     sheets = {sheet.name: sheet for sheet in report.sheets}
     board = sheets["leaderboard"]
     assert [row[0] for row in board.rows] == ["said/good", "said/poor"]
@@ -174,7 +174,7 @@ def test_a_report_of_other_tasks(inspect_logs: Path, tmp_path: Path) -> None:
     assert [row["score"] for row in slices][:4] == [0.0, 1.0, 0.0, 1.0]
     assert sheets["power"].rows
     with pytest.raises(InputError, match=r"--by wher: no sample has it\. They have problem, when"):
-        report_of(read_logs([inspect_logs]), by=["wher"])
+        report_of(read_logs([inspect_logs]), fields=["wher"])
 
 
 def harness_row(number: int, kind: str, filter_: str, **metrics: float | list[float]) -> dict[str, Any]:

@@ -274,7 +274,7 @@ def test_a_suite_holds_or_says_what_does_not(tasks: Path, tmp_path: Path) -> Non
     assert lines[0].startswith("pair:program: reference: is not right: test 1 of 3")
     assert lines[1] == "pair:program: known_bad[0]: passes all tests"
     assert "without a reference: 1" in lines
-    assert "not run, as the module no_such_module_here is not installed here: 1" in lines
+    assert "not run, because the module no_such_module_here is not installed here: 1" in lines
     assert wrong.exists()
 
 

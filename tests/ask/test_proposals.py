@@ -108,7 +108,7 @@ def test_a_model_that_refuses_is_an_error_with_its_reason(asked: list[str]) -> N
 @pytest.mark.parametrize("source", ["app.py::twice", "pytest:.", "notebooks:."])
 def test_only_where_inputs_are_looked_for(source: str) -> None:
     """Nothing is recorded without what was asked for."""
-    with pytest.raises(InputError, match="--inputs-by some/model: goes with a source inputs:"):
+    with pytest.raises(InputError, match="--inputs-by some/model: is only for a source inputs:"):
         CliRunner().invoke(
             app, ["record", source, "--out", "runs", "--inputs-by", "some/model"], catch_exceptions=False
         )

@@ -414,7 +414,7 @@ def test_every_sample_of_cruxeval_is_whole(cruxeval: list[Recording]) -> None:
         assert all(sample.prompt.count("[ANSWER]") == 2 for sample in samples)
 
 
-@pytest.mark.parametrize("kind", QUESTIONS.own)
+@pytest.mark.parametrize("kind", QUESTIONS.built_in)
 def test_a_kind_is_whole(kind: str) -> None:
     """Each has its words, an example, a guess, a line of the documentation, and a place in the help."""
     reference = Path(__file__).parents[2] / "docs" / "reference"

@@ -582,7 +582,7 @@ def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> 
     told = CliRunner().invoke(app, ["runs", "status", str(tmp_path / "out"), "--failures", "--verify"]).stdout
     assert "8 answers in 1 shards are planned" in told
     assert "harness_error: 2" in told
-    assert "every file is as the manifest says" in told
+    assert "all files match the manifest" in told
 
 
 def test_files_are_read_as_streams(questions: Path, tmp_path: Path) -> None:

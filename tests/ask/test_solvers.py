@@ -39,8 +39,8 @@ from deskcheck.recording import InputError, Recording
 from tests.sample import examples, spread
 
 Record = Callable[..., Recording]
-OWN = list(METHODS.own)
-PREDICTING = [name for name, method in METHODS.own.items() if method.notation]
+OWN = list(METHODS.built_in)
+PREDICTING = [name for name, method in METHODS.built_in.items() if method.notation]
 
 SQUARES = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i * i\n    return total\n"
 TWO = "def g(x):\n    return x * x\ndef f(x):\n    return x + 1\n"
@@ -510,7 +510,7 @@ def test_a_method_of_another_package_checks_its_options_and_its_samples(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Before a model is asked: the method itself says what it has no option for, and what it cannot answer."""
-    monkeypatch.setattr(METHODS, "_found", dict(METHODS.own))
+    monkeypatch.setattr(METHODS, "_things", dict(METHODS.built_in))
 
     def check(options: Mapping[str, str]) -> None:
         if unknown := options.keys() - {"times"}:
@@ -558,7 +558,7 @@ def test_a_solver_of_another_package_has_a_name_and_options_in_inspect(
         "times": 2,
         "aloud": False,
     }
-    monkeypatch.setattr(METHODS, "_found", dict(METHODS.own))
+    monkeypatch.setattr(METHODS, "_things", dict(METHODS.built_in))
     method_of("again", about="the question again")(again)
     assert solver_of("again:times=4", explain=True, max_steps=1) is not None
     assert options == [{"times": 3}, {"times": "4"}]

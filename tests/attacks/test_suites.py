@@ -53,7 +53,7 @@ REFUSED = {
     "cuts the journal": "first: was changed by another process",
     "takes the folder of journals away": "cannot keep what the tests write: No such file",
     "takes the folder away": "cannot keep what the tests write: No such file",
-    "a file for the folder": "A file stands where a folder is needed",
+    "a file for the folder": "There is a file in the place of a folder",
     "takes its module away": "no call of a function in",
 }
 """What nothing can be kept after, and what the error says."""

@@ -111,11 +111,11 @@ def test_what_tests_lack_is_named(made: tuple[Path, str]) -> None:
     """A fixture with its package, a module, the network; a failing test with its reason."""
     _, printed = made
     assert (
-        "missing: fixture benchmark, for 1 test: add it by --replace --with-package pytest-benchmark"
+        "missing: fixture benchmark, for 1 test: add it with --replace --with-package pytest-benchmark"
         in printed
     )
     assert "missing: module there_is_no_such_module, for 1 test" in printed
-    assert "not passed for want of a network: 1 test" in printed
+    assert "failed for lack of a network: 1 test" in printed
     assert "tests/test_lacking.py::test_wrong: AssertionError: assert '<b>one</b>' == 'two'" in printed
 
 
@@ -148,7 +148,7 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
     assert (place / "recorded.json").stat().st_mtime_ns == before
     lock = FolderLock(place)
     try:
-        assert "one writer at a time may" in bench(place.parent).stderr
+        assert "only one writer at a time" in bench(place.parent).stderr
     finally:
         lock.release()
     tools = place.parent / "shop" / "src" / "shop" / "tools.py"
@@ -210,7 +210,7 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "nothing runs": (
         lambda at: project(at, test_x="import there_is_no_such_module\n"),
-        "no test ran to its end",
+        "no test finished",
     ),
     "no call": (lambda at: project(at, test_x="def test_x():\n    pass\n"), "no call of a function in"),
 }
@@ -263,7 +263,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130
-    assert "interrupted: what was finished is in bench-shop; the same command goes on from there" in said
+    assert "interrupted: finished work is in bench-shop; rerun the command to resume" in said
     again = bench(tmp_path)
     assert again.returncode == 0, again.stderr
     assert "public functions asked about: 7 of 9" in again.stdout

@@ -228,9 +228,9 @@ def test_the_nearest_file_with_a_table_counts(project: Path) -> None:
             "[tool.deskcheck.record]\nworkers = 'many'\n",
             "[tool.deskcheck.record] workers = 'many': Input should be",
         ),
-        ('[tool.deskcheck.record]\nsandbox = "trusted"\n', "said on the command line alone"),
-        ('[tool.deskcheck.record]\npython = "/tmp/evil"\n', "said on the command line alone"),
-        ('[tool.deskcheck.ask]\nmodel = ["dear/one"]\n', "said on the command line alone"),
+        ('[tool.deskcheck.record]\nsandbox = "trusted"\n', "can only be given on the command line"),
+        ('[tool.deskcheck.record]\npython = "/tmp/evil"\n', "can only be given on the command line"),
+        ('[tool.deskcheck.ask]\nmodel = ["dear/one"]\n', "can only be given on the command line"),
     ],
 )
 def test_a_wrong_file_is_named(project: Path, text: str, said: str) -> None:

@@ -293,7 +293,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
     )
     assert full.returncode == 1
     assert "RecordingError" in full.stderr
-    assert "raise it (ulimit -f) and start again" in full.stderr
+    assert "raise it (ulimit -f) and rerun the command" in full.stderr
     job(sums(60), folder)
     assert digests(folder) == digests(undisturbed)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY

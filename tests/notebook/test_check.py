@@ -251,9 +251,9 @@ class TestRuns:
     [
         (["nowhere"], "no such file or folder"),
         (["."], "has no .ipynb files"),
-        (["a.ipynb", "--fail-on", "bad"], "known are unreadable, no_kernel"),
+        (["a.ipynb", "--fail-on", "bad"], "The statuses are unreadable, no_kernel"),
         (["a.ipynb", "--without", "bad"], "the normalisers are terminal codes"),
-        (["a.ipynb", "--html", "no/page.html"], "no is not there, or cannot be written to"),
+        (["a.ipynb", "--html", "no/page.html"], "no does not exist, or is not writable"),
     ],
 )
 def test_wrong_calls(

@@ -104,7 +104,7 @@ def test_who_is_refused(kernels: Path, tmp_path: Path) -> None:
         ran = CliRunner().invoke(app, ["notebooks", "check", "a.ipynb"])
     finally:
         os.chdir(before)
-    assert "kernel: is said on the command line alone" in str(ran.exception)
+    assert "kernel: can only be given on the command line" in str(ran.exception)
 
 
 def test_it_is_said_wherever_a_report_is(kernels: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_the_official_client(kernels: tuple[Kernel, Kernel], tmp_path: Path) -> 
             assert "198, 199]" in await said("variable", kernel="one", name="long")
             assert "api_token = '[masked]'" in await said("cells", kernel="one")
             wrong: list[tuple[str, dict[str, Any], str]] = [
-                ("context", {"kernel": "three"}, "there is no kernel 'three'; there are "),
+                ("context", {"kernel": "three"}, "there is no kernel 'three'. The kernels are: "),
                 ("context", {"kernel": "two", "names": ["frame"]}, "there is no variable 'frame'"),
                 ("context", {"token": 5}, "'token' was unexpected). Parameters: kernel, names, code, tokens"),
                 ("context", {"tokens": -1}, "tokens: -1 is less than the minimum of 0"),

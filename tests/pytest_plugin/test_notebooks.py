@@ -194,7 +194,7 @@ def test_options_are_those_of_the_command(tmp_path: Path) -> None:
     normalisers = CheckSettings(normalisers=NORMALISERS)
     assert (made.settings, made.failing) == (normalisers, FAIL_ON)
     (tmp_path / "pyproject.toml").write_text("[tool.deskcheck.notebooks.check]\nsandbox = 'trusted'\n")
-    with pytest.raises(pytest.UsageError, match="is said on the command line alone"):
+    with pytest.raises(pytest.UsageError, match="can only be given on the command line"):
         registered(tmp_path, "", "")
 
 
@@ -203,7 +203,7 @@ def test_options_are_those_of_the_command(tmp_path: Path) -> None:
     [
         ("--cell-s no", "--cell-s no: Invalid value for '--cell-s'"),
         ("--html a.html", "--html"),
-        ("--fail-on never", "--fail-on never: known are"),
+        ("--fail-on never", "--fail-on never: unknown. The statuses are"),
         ("--sanitize-with none.cfg", "none.cfg: cannot be read"),
         ("--runs 0", "--runs"),
         ("other.ipynb", "other.ipynb"),

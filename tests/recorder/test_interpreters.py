@@ -224,7 +224,7 @@ def test_what_is_installed_there_is_told() -> None:
 
 def test_an_environment_has_its_own() -> None:
     """Both are not asked for together. The words about the slow tracer are those of the interpreter."""
-    with pytest.raises(InputError, match="an environment has its own interpreter"):
+    with pytest.raises(InputError, match="An environment already has an interpreter"):
         RecordSettings(python=sys.executable, environment="maths")
     assert slow(None) == SLOW
     assert platform.python_version() in slow(sys.executable)

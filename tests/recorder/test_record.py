@@ -49,10 +49,10 @@ def test_settings_must_go_with_the_sources(file: Path, tmp_path: Path) -> None:
         (["a.py", "mbpp"], SourceKind.PROGRAMS),
         (["a.ipynb", "june:log.csv"], SourceKind.NOTEBOOKS),
         (["pytest:."], SourceKind.TESTS),
-        (["a.py", "b.ipynb"], "a.py: is no notebook"),
-        (["pytest:.", "a.ipynb"], "pytest:.: is no notebook"),
-        (["pytest:a", "pytest:b"], "recorded by themselves"),
-        (["a.py", "pytest:b"], "recorded by themselves"),
+        (["a.py", "b.ipynb"], "a.py: is not a notebook"),
+        (["pytest:.", "a.ipynb"], "pytest:.: is not a notebook"),
+        (["pytest:a", "pytest:b"], "with a separate command"),
+        (["a.py", "pytest:b"], "with a separate command"),
     ],
 )
 def test_sources_are_of_one_kind(sources: list[str], kind: SourceKind | str) -> None:

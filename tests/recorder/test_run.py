@@ -220,9 +220,9 @@ def test_a_killed_program_is_recorded_to_its_last_line(
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("no.py", "is no file"),
+        ("no.py", "is not a file"),
         (".", "is a folder without a file __main__.py"),
-        ("--sandbox", "is no option of `deskcheck run`"),
+        ("--sandbox", "is not an option of `deskcheck run`"),
     ],
 )
 def test_what_is_no_program_is_refused(target: str, said: str, folder: Path) -> None:
@@ -295,7 +295,7 @@ def test_the_command(folder: Path) -> None:
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (3, "[] in\n", "")
     missing = deskcheck_run("no.py")
     assert (missing.returncode, missing.stdout) == (2, "")
-    assert "no.py: is no file" in missing.stderr
+    assert "no.py: is not a file" in missing.stderr
     nowhere = deskcheck_run("--page", "no/p.html", "app.py", given="in\n")
     assert (nowhere.returncode, nowhere.stdout) == (2, ""), "the program ran, and its page was lost"
     assert "no/p.html: cannot be written" in nowhere.stderr

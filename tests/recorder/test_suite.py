@@ -511,7 +511,7 @@ def test_a_file_that_does_not_parse_is_one_test_less(tmp_path: Path) -> None:
     [
         ("x = 1\n", {}, "pytest finds no tests there"),
         ("def test_a():\n    pass\n", {}, "1 tests ran, but no call of a function in"),
-        ("import nowhere_to_be_found\n", {}, "no test ran to its end"),
+        ("import nowhere_to_be_found\n", {}, "no test finished"),
         (
             "from shop.words import same\ndef test_a():\n    same(1)\n",
             {"packages": ["other"]},
@@ -611,7 +611,7 @@ def test_what_is_stopped_goes_on_where_it_was(
     wait_for(lambda: not runs(pid))
     if number != signal.SIGKILL:
         assert process.returncode == 128 + number
-        assert "the same command goes on from there" in said
+        assert "rerun the command to resume" in said
         if stop_in > 1:
             kept = {recording.id: recording.repeatable for recording in Recordings(tmp_path / "runs")}
             assert kept == dict.fromkeys(EXPECTED[: 2 if stop_in == 2 else 3])
@@ -760,7 +760,7 @@ def test_another_environment_does_not_tell_of_the_first(
     folder = project(tmp_path, TELLING)
     monkeypatch.setenv("MARKER_TOKEN", "sk-hunter2hunter2")
     (tmp_path / "runs/pytest-output.txt").mkdir(parents=True)
-    with pytest.raises(RecordingError, match="cannot keep what the tests wrote: Is a dir"):
+    with pytest.raises(RecordingError, match="cannot keep the output of the tests: Is a dir"):
         record(folder, tmp_path / "runs")
     for path in (path for path in (tmp_path / "runs").rglob("*") if path.is_file()):
         assert b"hunter2" not in path.read_bytes()
@@ -791,7 +791,7 @@ def test_a_second_interrupt_leaves_nothing_unchecked_for_ever(
         keep(*arguments, **options)
 
     def interrupt(what: str, done: int, of: int) -> None:
-        if what == "the same again" and not times:
+        if what == "tests, again" and not times:
             times.append(1)
             raise KeyboardInterrupt
 
@@ -1161,7 +1161,7 @@ def test_on_the_command_line(shop: Path, tmp_path: Path) -> None:
     two = subprocess.run(
         [*command, "heapq", "--out", "b"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert (two.returncode, "recorded by themselves" in two.stderr) == (2, True)
+    assert (two.returncode, "with a separate command" in two.stderr) == (2, True)
 
 
 @pytest.mark.slow

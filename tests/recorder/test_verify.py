@@ -105,7 +105,7 @@ def test_a_share_is_drawn_by_the_seed(runs: Path) -> None:
     assert drawn(share=0.4, seed=1) == drawn(share=0.4, seed=1)
     assert len(drawn(share=0.4, seed=1)) == 2
     assert len({frozenset(drawn(share=0.01, seed=seed)) for seed in range(4)}) > 1
-    assert len(drawn(share=1.0, most=3)) == 3
+    assert len(drawn(share=1.0, max_count=3)) == 3
 
 
 def at(index: int, **columns: Any) -> Change:
@@ -196,8 +196,8 @@ def test_what_cannot_be_compared_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--sample", "0.5"], "--sample 0.5: goes with --against reference"),
-        (["--against", "reference", "--sample", "2"], "is a share: more than 0 and at most 1"),
+        (["--sample", "0.5"], "--sample 0.5: is only for --against reference"),
+        (["--against", "reference", "--sample", "2"], "give a share above 0 and up to 1"),
     ],
 )
 def test_what_does_not_go_together(runs: Path, arguments: list[str], said: str) -> None:
@@ -237,7 +237,7 @@ def test_of_a_large_folder_a_sample_is_compared(runs: Path, monkeypatch: pytest.
     assert (found.drawn, found.compared) == (0, 0)
     assert found.left_out == {"the time for the comparison was spent": 5}
     assert compare_folder(Recordings(runs), seconds=600, confinement=trusted).compared == 5
-    some = against(Recordings(runs), most=2)
+    some = against(Recordings(runs), max_count=2)
     assert (some.compared, some.left_out) == (2, {"not drawn": 3})
 
 

@@ -651,7 +651,7 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for place in (file, file / "under"):
-        with pytest.raises(RecordingError, match="A file stands where a folder is needed") as caught:
+        with pytest.raises(RecordingError, match="There is a file in the place of a folder") as caught:
             Writer(place)
         assert caught.value.path == str(place)
     with pytest.raises(RecordingError, match="is a file; `deskcheck record"):
@@ -756,7 +756,7 @@ assert len(Recordings(folder)) == 10
 """
     done = run_child(script, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "File too large. A file would pass the limit on file size: raise it" in done.stdout
+    assert "File too large. The limit on file size is reached: raise it" in done.stdout
 
 
 def test_a_shard_that_fails_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_a_full_disk_is_told_with_the_way_out(tmp_path: Path) -> None:
         journal.add(b"message")
     journal.close()
     (tmp_path / "file").touch()
-    with pytest.raises(RecordingError, match="A file stands where a folder is needed"):
+    with pytest.raises(RecordingError, match="There is a file in the place of a folder"):
         Journal(tmp_path / "file" / "run")
 
 

@@ -49,7 +49,7 @@ def test_lessons_are_made_once_and_told_of(record: Recorded, tmp_path: Path) -> 
     ("arguments", "message"),
     [
         (("runs", "--out", "out", "-n", "dynamc"), "there is no notation 'dynamc'. Known are direct,"),
-        (("runs", "--out", "out", "--jump", "1,x"), "--jump '1,x': give numbers with commas between"),
+        (("runs", "--out", "out", "--jump", "1,x"), "--jump '1,x': give numbers separated by commas"),
         (("runs", "--out", "out", "--jump", "0"), "each must be at least one"),
         (("runs", "--out", "out", "--test", "0.7", "--validation", "0.3"), "leave some for training"),
         (("runs", "--out", "out", "--without", "nothing.jsonl"), "nothing.jsonl"),
@@ -87,7 +87,7 @@ def test_interrupted_it_goes_on(record: Recorded, tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=120)
     assert process.returncode == 130, told
-    assert "the same command goes on from there" in told
+    assert "rerun the command to resume" in told
     assert json.loads((tmp_path / "out" / "lessons.json").read_text())["complete"] is False
     ran = deskcheck("lessons", "runs", "--out", "out", "--test", "0", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr

@@ -111,5 +111,5 @@ def test_recordings_that_are_not_cleared(record: Recorded, tmp_path: Path) -> No
     with pytest.raises(InputError, match="say --any-licence"):
         teach(runs, "--out", tmp_path / "model", *SMALL)
     teach(runs, "--out", tmp_path / "model", *SMALL, "--any-licence")
-    with pytest.raises(InputError, match="holds no recordings"):
+    with pytest.raises(InputError, match="has no recordings"):
         teach(tmp_path / "model" / "lessons", "--out", tmp_path / "other", *SMALL, "--any-licence")

@@ -91,7 +91,7 @@ def test_what_python_tells_is_recorded(tmp_path: Path) -> None:
     found, said = events(tmp_path, "unknown", NOT_KNOWN)
     known, _ = events(tmp_path, "known", "")
     assert said.count("\n") == 2
-    assert "is another interpreter" in said
+    assert "deskcheck supports CPython" in said
     assert "C compiler" not in said
     assert {stack for *_, stack in found} == {0}
     assert len(found) > 40

@@ -105,11 +105,11 @@ def test_the_command_lists_and_shows_attempts(run: Path) -> None:
     assert written.returncode == 0, written.stderr
     assert HOSTILE not in (run / "page.html").read_text()
     for wrong, message in (
-        (("program",), "2 samples have 'program' in their id. There are half:program, other:program."),
+        (("program",), "2 samples have 'program' in their id. The samples are: half:program, other:program."),
         (("gone",), "there is no sample 'gone'"),
-        (("half", "--method", "majority"), "holds no transcript of a method that runs code"),
-        (("--out", "x.html"), "a page shows one sample: say which"),
-        (("half", "--serve"), "--serve and --beside are not for it"),
+        (("half", "--method", "majority"), "has no transcripts of methods that run code"),
+        (("--out", "x.html"), "a page shows one sample: give its ID"),
+        (("half", "--serve"), "cannot be shown with --serve or --beside"),
     ):
         done = deskcheck("view", run, *wrong, cwd=run)
         assert done.returncode == 2
@@ -120,5 +120,5 @@ def test_what_is_asked_for_by_a_part_of_its_id(run: Path) -> None:
     found = answered_in(run, method="repair:trace=true")
     assert [each.row.id for each in of_sample(found, "half:program")] == ["half:program"]
     console_out().print(attempts_table(found))
-    with pytest.raises(InputError, match="holds no transcript"):
+    with pytest.raises(InputError, match="has no transcripts"):
         answered_in(run, model="another")

@@ -9,7 +9,7 @@ import pytest
 
 from deskcheck.notation import NOTATIONS, Frame, Moment, moments, state_text
 from deskcheck.recording import InputError, Kind, Recording, render
-from deskcheck.view.side_by_side import Beside, _row, beside, read_told
+from deskcheck.view.side_by_side import SideBySide, _row, beside, read_prediction
 from tests.view.conftest import Folder
 
 
@@ -17,12 +17,12 @@ def scratchpad(recording: Recording) -> str:
     return NOTATIONS["scratchpad"].render(recording)
 
 
-def changed(recording: Recording, path: Path, change: Callable[[list[Moment]], object]) -> Beside:
+def changed(recording: Recording, path: Path, change: Callable[[list[Moment]], object]) -> SideBySide:
     """A scratchpad of the recording in which something is changed, beside it."""
     told = list(moments(recording.trace, file=recording.program.filename))
     change(told)
     path.write_text(NOTATIONS["scratchpad"].write(iter(told), recording.program.code))
-    return beside(recording, read_told(path, recording))
+    return beside(recording, read_prediction(path, recording))
 
 
 def with_local(moment: Moment, **values: int) -> Moment:
@@ -48,7 +48,7 @@ def test_the_truth_beside_itself_differs_nowhere(
     """A trace in any notation of states, read back, is right to the end."""
     recording = lines.read(name)
     (tmp_path / "told.txt").write_text(NOTATIONS[notation].render(recording))
-    found = beside(recording, read_told(tmp_path / "told.txt", recording, notation=notation))
+    found = beside(recording, read_prediction(tmp_path / "told.txt", recording, notation=notation))
     assert found.agreement.first is None
     assert found.facts["exact"] == len(found.facts["rows"]) == len(recording.trace)
     assert {row["verdict"] for row in found.facts["rows"]} == {"exact"}
@@ -100,7 +100,7 @@ def test_ends_that_do_not_agree(lines: Folder, tmp_path: Path) -> None:
     line = NOTATIONS["scratchpad"].parse("\n".join(text)).lines[5]
     text[line - 1] = "line 2: n=)"
     (tmp_path / "bad.txt").write_text("\n".join(text))
-    bad = beside(recording, read_told(tmp_path / "bad.txt", recording))
+    bad = beside(recording, read_prediction(tmp_path / "bad.txt", recording))
     assert (bad.facts["first"], bad.facts["how"]) == (5, "unreadable")
     assert bad.facts["why"].startswith(f"line {line}")
 
@@ -112,11 +112,11 @@ def test_a_steppers_file(lines: Folder, tmp_path: Path) -> None:
     wrong = [*states[:7], states[7].replace("n=", "n=7", 1)]
     path = tmp_path / "run.json"
     path.write_text(json.dumps(stepped(recording, wrong, "budget")))
-    found = beside(recording, read_told(path, recording))
+    found = beside(recording, read_prediction(path, recording))
     assert (found.facts["given"], found.facts["exact"], found.facts["first"]) == (1, 6, 7)
     jumps = {"jumps": [2, 3]}
     path.write_text(json.dumps(stepped(recording, [states[0], states[2], states[5]], "budget", **jumps)))
-    found = beside(recording, read_told(path, recording))
+    found = beside(recording, read_prediction(path, recording))
     assert (found.facts["exact"], found.facts["how"]) == (2, "budget")
 
 
@@ -126,7 +126,7 @@ def test_a_steppers_file(lines: Folder, tmp_path: Path) -> None:
         ("{}", "deskcheck models step --out"),
         ("[1", "deskcheck models step --out"),
         ('{"runs": [{"id": "other"}]}', "has no run of 'recursion'"),
-        ('{"runs": [{"id": "recursion", "states": ["call f 1"]}]}', "began with another state"),
+        ('{"runs": [{"id": "recursion", "states": ["call f 1"]}]}', "does not begin with the first state"),
         ('{"runs": [{"id": "recursion", "states": []}]}', "damaged"),
     ],
 )
@@ -134,17 +134,17 @@ def test_files_that_are_not_it(lines: Folder, tmp_path: Path, text: str, message
     """A foreign or damaged file, or of another program, is refused with the reason."""
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_told(tmp_path / "run.json", lines.read("recursion"))
+        read_prediction(tmp_path / "run.json", lines.read("recursion"))
 
 
 def test_texts_that_are_no_trace(lines: Folder, tmp_path: Path) -> None:
     (tmp_path / "told.txt").write_text("I think it returns 8.\n")
-    with pytest.raises(InputError, match="holds no trace in the notation scratchpad"):
-        read_told(tmp_path / "told.txt", lines.read("recursion"))
-    with pytest.raises(InputError, match="no notation 'prose'"):
-        read_told(tmp_path / "told.txt", lines.read("recursion"), notation="prose")
+    with pytest.raises(InputError, match="does not contain a trace in the notation scratchpad"):
+        read_prediction(tmp_path / "told.txt", lines.read("recursion"))
+    with pytest.raises(InputError, match="unknown notation 'prose'"):
+        read_prediction(tmp_path / "told.txt", lines.read("recursion"), notation="prose")
     with pytest.raises(InputError, match="cannot be read"):
-        read_told(tmp_path / "nowhere.txt", lines.read("recursion"))
+        read_prediction(tmp_path / "nowhere.txt", lines.read("recursion"))
 
 
 @pytest.mark.slow
@@ -155,10 +155,10 @@ def test_a_run_of_ask(runs: Mapping[str, Path], lines: Folder) -> None:
     recording = lines.read("recursion")
     told = pq.read_table(runs["runs"] / "samples.parquet").to_pylist()
     row = next(r for r in told if r["program"] == "recursion" and r["solver"] == "compact")
-    found = beside(recording, read_told(runs["runs"], recording))
+    found = beside(recording, read_prediction(runs["runs"], recording))
     assert found.agreement.exact == row["steps_exact"]
     assert (found.facts["how"] or "") == row["divergence"]
     with pytest.raises(InputError, match="no predicted run"):
-        read_told(runs["both"], recording)
+        read_prediction(runs["both"], recording)
     with pytest.raises(InputError, match="no predicted run"):
-        read_told(runs["runs"], lines.read("aliasing"))
+        read_prediction(runs["runs"], lines.read("aliasing"))

@@ -245,7 +245,7 @@ def test_the_action_tells_github(tmp_path: Path) -> None:
     ("inputs", "said"),
     [
         ({"DESKCHECK_PATHS": "--version"}, "--version: no such file or folder"),
-        ({"DESKCHECK_OPTIONS": "--fail-on sometimes"}, "--fail-on sometimes: known are"),
+        ({"DESKCHECK_OPTIONS": "--fail-on sometimes"}, "--fail-on sometimes: unknown. The statuses are"),
         ({"DESKCHECK_JUNIT": "none/junit.xml"}, "none/junit.xml: cannot be written: "),
     ],
 )

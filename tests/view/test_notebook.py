@@ -174,8 +174,8 @@ def test_the_command(book: Path, book_file: Path, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["nobody"], "no notebook 'nobody'"),
-        (["n", "--serve"], "--serve is for traces"),
-        (["--open"], "say which"),
+        (["n", "--serve"], "--serve is only for programs"),
+        (["--open"], "give its ID"),
         (["n", "--beside", "nowhere.ipynb"], "nowhere"),
         (["n", "--beside", "OTHER"], "a different source"),
     ],

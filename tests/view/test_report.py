@@ -125,7 +125,7 @@ def test_ranges_hold_every_length() -> None:
     assert [range_of(value, LENGTHS)[1] for value in (0, 1, 9, 10, 29, 100_000)] == [
         *("below 1", "1 to 9", "1 to 9", "10 to 29", "10 to 29", "100,000 and more")
     ]
-    assert [range_of(value, LENGTHS, whole=False)[1] for value in (0.5, 1, 9.9, 1e5)] == [
+    assert [range_of(value, LENGTHS, integers=False)[1] for value in (0.5, 1, 9.9, 1e5)] == [
         *("below 1", "1 to below 10", "1 to below 10", "100,000 and more")
     ]
     assert [range_of(value, DEPTHS)[1] for value in (1, 4, 5, 9, 10)] == [
@@ -155,7 +155,7 @@ def test_several_answers_to_a_sample_are_one_observation() -> None:
         for epoch in (1, 2, 3)
     ]
     result = result_of("output", "", "direct", "m", tuple(rows), {}, Path("r"))
-    report = report_of(Logs(results=(result,), notes=()), by=["half"])
+    report = report_of(Logs(results=(result,), notes=()), fields=["half"])
     slices = next(sheet for sheet in report.sheets if sheet.name == "slices")
     assert [row[-5:] for row in slices.rows] == [
         (found.value, found.low, found.high, found.n, found.clusters)
@@ -288,7 +288,7 @@ def test_no_name_loses_a_score(
         )
         for question, model, (solver, state) in asked
     ]
-    report = report_of(Logs(results=tuple(results), notes=()), by=[field])
+    report = report_of(Logs(results=tuple(results), notes=()), fields=[field])
     shown = {f"{score:.3f}" for score in scores.values()}
     sheets = {sheet.name: sheet for sheet in report.sheets}
     for name in ("scores", "leaderboard", "slices"):

@@ -20,12 +20,12 @@ pytestmark = MARKS
 
 @pytest.fixture(scope="module")
 def html(runs: Mapping[str, Path]) -> str:
-    return report_page(report_of(read_logs([runs["all"]]), by=["form"], difference=0.1))
+    return report_page(report_of(read_logs([runs["all"]]), fields=["form"], difference=0.1))
 
 
 def test_every_table_is_on_the_page(page: Page, runs: Mapping[str, Path], html: str) -> None:
     """With its title; none is left out because the page does not know it."""
-    report = report_of(read_logs([runs["all"]]), by=["form"], difference=0.1)
+    report = report_of(read_logs([runs["all"]]), fields=["form"], difference=0.1)
     assert {"leaderboard", "power", "slices"} <= {sheet.name for sheet in report.sheets}
     page.show(html, "#figure-scores svg")
     headings = page.texts("main h2")

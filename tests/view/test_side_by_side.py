@@ -13,7 +13,7 @@ from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sources import programs
-from deskcheck.view.side_by_side import AHEAD, Beside, beside, beside_page, read_told
+from deskcheck.view.side_by_side import AHEAD, SideBySide, beside, beside_page, read_prediction
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, until
 from tests.view.conftest import Folder
 from tests.view.test_beside import changed, scratchpad, stepped, true_states, with_local
@@ -22,7 +22,7 @@ pytestmark = MARKS
 
 
 @pytest.fixture
-def wrong(lines: Folder, tmp_path: Path) -> Beside:
+def wrong(lines: Folder, tmp_path: Path) -> SideBySide:
     """A run that errs in a value, and later in a line."""
     recording = lines.read("recursion")
 
@@ -41,7 +41,7 @@ def at(page: Page, index: int) -> None:
 
 
 @pytest.mark.slow
-def test_every_control(page: Page, wrong: Beside) -> None:
+def test_every_control(page: Page, wrong: SideBySide) -> None:
     """It opens at the first divergence; buttons, keys, the slider, the list and the variables lead where they say."""
     last = len(wrong.facts["rows"]) - 1
     page.show(beside_page(wrong), "#now .which")
@@ -120,7 +120,7 @@ def test_a_steppers_run_that_is_right(page: Page, lines: Folder, tmp_path: Path)
     recording = lines.read("generator")
     path = tmp_path / "run.json"
     path.write_text(json.dumps(stepped(recording, true_states(recording), "end")))
-    page.show(beside_page(beside(recording, read_told(path, recording))), "#now .which")
+    page.show(beside_page(beside(recording, read_prediction(path, recording))), "#now .which")
     assert "right to the end" in page.text("#verdict")
     for name in ("divergence", "difference", "difference-back"):
         assert page.js("return document.getElementById(arguments[0]).disabled", f"do-{name}")
@@ -133,7 +133,7 @@ def test_a_model_that_does_not_stop(page: Page, lines: Folder, tmp_path: Path) -
     true = true_states(recording)
     path = tmp_path / "run.json"
     path.write_text(json.dumps(stepped(recording, [*true, *[true[1]] * (AHEAD + 30)], "budget")))
-    found = beside(recording, read_told(path, recording))
+    found = beside(recording, read_prediction(path, recording))
     assert len(found.facts["rows"]) == len(true) + AHEAD
     page.show(beside_page(found), "#now .which")
     page.press(Keys.END)
@@ -143,7 +143,7 @@ def test_a_model_that_does_not_stop(page: Page, lines: Folder, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_keys_reach_everything(page: Page, wrong: Beside) -> None:
+def test_keys_reach_everything(page: Page, wrong: SideBySide) -> None:
     page.show(beside_page(wrong), "#now .which")
     assert page.beyond_keys() == []
 
@@ -191,7 +191,7 @@ def test_hostile_values_are_text(page: Page, lines: Folder, tmp_path: Path) -> N
     recording = lines.read("hostile")
     text = scratchpad(recording).replace("bidi=", "bidi='\u202e<img src=x>' + ", 1)
     (tmp_path / "told.txt").write_text(text, errors="backslashreplace")
-    found = beside(recording, read_told(tmp_path / "told.txt", recording))
+    found = beside(recording, read_prediction(tmp_path / "told.txt", recording))
     page.show(beside_page(found), "#now .which")
     title = page.browser.title
     page.press(Keys.END)
@@ -203,7 +203,7 @@ def test_hostile_values_are_text(page: Page, lines: Folder, tmp_path: Path) -> N
 @pytest.mark.slow
 @NEEDS_AXE
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 420)])
-def test_nobody_is_shut_out(page: Page, wrong: Beside, scheme: str, width: int) -> None:
+def test_nobody_is_shut_out(page: Page, wrong: SideBySide, scheme: str, width: int) -> None:
     page.resize(scheme, width)
     try:
         page.show(beside_page(wrong), "#now .which")

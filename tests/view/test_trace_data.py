@@ -136,7 +136,7 @@ def test_the_server_gives_the_same_data_to_those_who_know_its_address(lines: Fol
             assert _get(f"http://127.0.0.1:{server.port}/")[0] == 404
             assert _get(f"http://127.0.0.1:{server.port}/facts")[0] == 404
             assert _get(server.url, host="evil.example")[0] == 404
-            with pytest.raises(InputError, match="cannot be served on"):
+            with pytest.raises(InputError, match="cannot be used"):
                 TraceServer(recording, port=server.port)
         finally:
             server.close()

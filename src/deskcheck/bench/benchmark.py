@@ -55,7 +55,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.observed.suite import ObservedTests
 from deskcheck.tracer.limits import TraceLimits
 
-KINDS = tuple(QUESTIONS.own)
+KINDS = tuple(QUESTIONS.built_in)
 ENVIRONMENT, FACTS, RECORDED, PAGE = "environment", "bench.json", "recorded.json", "index.html"
 _IGNORE = "# made by `deskcheck bench`: private, so not for a repository\n*\n"
 _CALLS = 800

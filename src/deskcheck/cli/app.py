@@ -1,8 +1,9 @@
 """The command line: parse, call, print. Results go to standard output, everything else to standard error.
 
-What a command needs is loaded when it is asked for: to load all of them takes longer than most commands.
+The module of a command is imported when the command is used. Importing all of them takes longer than most
+commands.
 
-Exit status: 0 all is well, 1 a check found something, 2 a wrong call or an error of ours, 130 interrupted.
+Exit status: 0 success, 1 a check found something, 2 wrong usage or a failure of deskcheck, 130 interrupted.
 """
 
 import sys
@@ -22,7 +23,7 @@ _VERBS, _GROUPS, _ABOUT = "Commands", "Groups of commands", "About this installa
 
 
 def _of(module: str, name: str) -> Callable[[], Any]:
-    """What gives a function, or a group, of a module of this folder."""
+    """A function that imports a module of this folder and returns its command or group of that name."""
     return lambda: getattr(import_module(f"deskcheck.cli.{module}"), name)
 
 
@@ -81,15 +82,15 @@ _COMMANDS: dict[str, tuple[str, Callable[[], Any]]] = {
     "list": (_ABOUT, _of("names", "list_names")),
     "doctor": (_ABOUT, _of("names", "doctor")),
 }
-"""Name -> its panel in the help, and what gives the command or the group of them."""
+"""Name -> its panel in the help, and a function that loads the command or the group."""
 
 
 def _command(name: str) -> Any:
-    """The command of a name, as click has it."""
+    """The click command with this name."""
     panel, load = _COMMANDS[name]
     loaded = load()
     alone = typer.Typer(add_completion=False)
-    alone.callback()(lambda: None)  # else a single command would be no group
+    alone.callback()(lambda: None)  # without a callback, typer makes no group of a single command
     if isinstance(loaded, typer.Typer):
         alone.add_typer(loaded, name=name, rich_help_panel=panel)
     elif name == "run":
@@ -138,7 +139,7 @@ def _options(
 
 
 def main() -> None:
-    """The console script. Turns our errors into one line on standard error and exit status 2."""
+    """Run the console script. An error of deskcheck becomes one line on standard error and exit status 2."""
     with standard_streams():
         try:
             app()

@@ -18,7 +18,7 @@ from deskcheck.ask.inspect.settings import Prices
 from deskcheck.ask.results.statistics import bounds_text, few_clusters, interval_text
 from deskcheck.ask.settings import AskSettings
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, messages, progress_told, say, write_text
+from deskcheck.cli.common.output import Json, messages, progress_reports, say, write_text
 from deskcheck.cli.common.tables import (
     print_attempts,
     print_by_execution,
@@ -143,7 +143,7 @@ def _live(quiet: bool) -> Iterator[Callable[[Any], None]]:
         disable=not is_watched,
         speed_estimate_period=600,
     )
-    with progress_told(quiet or is_watched) as line, bar:
+    with progress_reports(quiet or is_watched) as line, bar:
         task = bar.add_task("", total=None)
 
         def tell(answered: Any) -> None:
@@ -389,7 +389,9 @@ def report(
         raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
     if power is not None and not 0 < power <= 1:
         raise InputError(f"--power {power:g}: a difference between two scores is above 0, up to 1.")
-    data = report_of(read_logs(logs, cluster=options.cluster), prices.prices, by=options.by, difference=power)
+    data = report_of(
+        read_logs(logs, cluster=options.cluster), prices.prices, fields=options.by, difference=power
+    )
     if out is not None:
         write_text(out, report_page(data), open_ is True)
     if as_json:

@@ -1,4 +1,4 @@
-"""Commands for who makes benchmarks: `bench`, of a project's tests, and `selfcheck`, of a benchmark."""
+"""Commands for authors of benchmarks: `bench` makes one of a project's tests, `selfcheck` checks one."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import typer
 
 from deskcheck.bench.settings import BenchSettings
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, progress_told, say, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_reports, say, says_when_interrupted
 from deskcheck.terminal import open_in_browser
 from deskcheck.words import counted, counts_text
 
@@ -30,20 +30,20 @@ def bench(
     open_: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a private benchmark of a project: run its tests, record the calls of its own functions, ask.
+    """Make a private benchmark of a project: run its tests, record calls of its functions, write questions.
 
-    The tests run as you run them, not confined. What they need is found in the project's own environment, or
-    installed into one that is made. The same command goes on where it was stopped.
+    The tests run without a sandbox, as you run them, in the project's environment if it has one. Otherwise
+    their packages are installed into a new environment. After an interruption, rerun the command to resume.
 
-    Exit status: 0 all is well, 1 the oracle is not right everywhere, 2 a wrong call or an error of ours, 130
+    Exit status: 0 success, 1 the oracle fails a question, 2 wrong usage or a failure of deskcheck, 130
     interrupted."""
     from deskcheck.bench.benchmark import PAGE, make_benchmark
     from deskcheck.files import write_file
     from deskcheck.view.bench_page import bench_page
 
     folder = out or Path(f"bench-{project.resolve().name}")
-    interruption = f"interrupted: what was finished is in {folder}; the same command goes on from there"
-    with says_when_interrupted(interruption), progress_told(as_json) as advance:
+    interruption = f"interrupted: finished work is in {folder}; rerun the command to resume"
+    with says_when_interrupted(interruption), progress_reports(as_json) as advance:
         benchmark = make_benchmark(project, folder, settings, workers=workers, progress=advance, note=say)
     page = folder / PAGE
     write_file(page, [bench_page(benchmark)])
@@ -66,7 +66,7 @@ def _print(benchmark: Any, folder: Path, page: Path) -> None:
     from_tests, from_made, left_out = benchmark.origins
     print(f"  {from_tests} from tests, {from_made} from made inputs, {left_out} left out")
     if benchmark.made_failed:
-        print(f"  no inputs were made: {benchmark.made_failed}")
+        print(f"  no generated inputs: {benchmark.made_failed}")
     why_not = Counter(
         function.why_not for function in benchmark.functions if function.public and function.why_not
     )
@@ -77,17 +77,17 @@ def _print(benchmark: Any, folder: Path, page: Path) -> None:
         about = f"{counted(kind.samples, 'question')} about {counted(kind.functions, 'function')}"
         print(f"  {kind.name}: {about}" + (f": {scores}" if scores else ""))
     licence = benchmark.licence
-    print(f"licence: {licence['name']}, as {licence['where']} says" if licence else "licence: none is stated")
+    print(f"licence: {licence['name']}, from {licence['where']}" if licence else "licence: not stated")
     print(f"tests: {counts_text(benchmark.tests)}; with {benchmark.interpreter.how}")
     for test, reason in list(benchmark.failing.items())[:5]:
         print(f"  {test}: {reason.strip().splitlines()[0][:160] if reason.strip() else benchmark.tests}")
     if len(benchmark.failing) > 5:
         print(f"  ... and {len(benchmark.failing) - 5} more, on the page")
     if benchmark.network:
-        print(f"not passed for want of a network: {counted(len(benchmark.network), 'test')}")
+        print(f"failed for lack of a network: {counted(len(benchmark.network), 'test')}")
     for missing in benchmark.missing:
         text = f"missing: {missing.what}, for {counted(missing.tests, 'test')}"
-        print(text + (f": add it by --replace --with-package {missing.package}" if missing.package else ""))
+        print(text + (f": add it with --replace --with-package {missing.package}" if missing.package else ""))
     print(f"page: {page}")
     recordings = shlex.quote(str(folder / "recordings"))
     print(f"ask a model: deskcheck ask {recordings} --question all --model MODEL")
@@ -97,26 +97,26 @@ def _print(benchmark: Any, folder: Path, page: Path) -> None:
 def selfcheck(
     benchmark: Annotated[
         str,
-        typer.Argument(metavar="BENCHMARK", help="NAME or NAME:PATH, or a file of programs of your own."),
+        typer.Argument(metavar="BENCHMARK", help="NAME or NAME:PATH, or a file with your own programs."),
     ],
     *,
     workers: Annotated[int, typer.Option(min=1, help="Answers that are run at once.")] = os.cpu_count() or 1,
     as_json: Json = False,
 ) -> None:
-    """Check a benchmark: every reference must be right, every answer that is known to be bad must be wrong.
+    """Check a benchmark: every reference must score as right, and every known bad answer as wrong.
 
-    They are run and scored as a model's answers are.
+    These answers are run and scored like those of a model.
 
-    Exit status: 0 all holds, 1 something does not, 2 a wrong call or an error of ours."""
+    Exit status: 0 all score as they must, 1 some do not, 2 wrong usage or a failure of deskcheck."""
     from deskcheck.ask.questions.benchmarks import benchmark_samples
     from deskcheck.ask.scoring.selfcheck import self_check
 
     ((name, samples),) = benchmark_samples([benchmark], note=say).items()
-    with progress_told(as_json) as advance:
+    with progress_reports(as_json) as advance:
         result = self_check(
             samples,
             workers=workers,
-            progress=lambda done: advance(f"{done} of {len(samples)} tasks", done),
+            progress=lambda count: advance(f"{count} of {len(samples)} tasks", count),
         )
     if as_json:
         print(json.dumps({"benchmark": name, "tasks": len(samples), **asdict(result)}))
@@ -131,8 +131,8 @@ def _print_selfcheck(name: str, tasks: int, result: Any) -> None:
         print(finding)
     print(f"{name}: {counted(tasks, 'task')}, {counted(result.tests, 'test')}")
     print(f"references that are right: {result.good_right} of {result.good}")
-    print(f"answers known to be bad that are wrong: {result.bad - result.bad_right} of {result.bad}")
+    print(f"known bad answers that are wrong: {result.bad - result.bad_right} of {result.bad}")
     if result.no_reference:
         print(f"without a reference: {result.no_reference}")
     for module, count in result.not_run.items():
-        print(f"not run, as the module {module} is not installed here: {count}")
+        print(f"not run, because the module {module} is not installed here: {count}")

@@ -37,15 +37,15 @@ def build_environments(
 
 @environments.command("list")
 def list_environments(as_json: Json = False) -> None:
-    """The environments that are built."""
+    """List the built environments."""
     from deskcheck.sandbox.environments import environments
 
     _show_environments(environments(), as_json)
 
 
 @environments.command("freeze")
-def freeze_environment(name: Annotated[str, typer.Argument(help="An environment that was built.")]) -> None:
-    """Print everything that is installed in an environment, pinned, as a requirements file."""
+def freeze_environment(name: Annotated[str, typer.Argument(help="The name of a built environment.")]) -> None:
+    """Print all packages in an environment, pinned, as a requirements file."""
     from deskcheck.sandbox.environments import find
 
     print(find(name).freeze(), end="")
@@ -53,7 +53,7 @@ def freeze_environment(name: Annotated[str, typer.Argument(help="An environment 
 
 @environments.command("remove")
 def remove_environments(names: Annotated[list[str], typer.Argument(metavar="NAME...")]) -> None:
-    """Remove environments. Recordings that were made with them keep their names and digests."""
+    """Remove environments. Recordings made with them keep the names and digests of these environments."""
     from deskcheck.sandbox.environments import remove
 
     for name in names:

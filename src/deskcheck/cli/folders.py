@@ -12,7 +12,7 @@ from deskcheck.cli.common.output import Json, progress_bar, say
 def dedup(
     folders: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Folders of recordings.")],
     out: Annotated[
-        Path, typer.Option("--out", help="Folder for the recordings that stay; it must not exist.")
+        Path, typer.Option("--out", help="Folder for the remaining recordings; it must not exist.")
     ],
     near: Annotated[
         float | None,
@@ -25,12 +25,12 @@ def dedup(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Combine recordings in one folder, each run once; say what was left out and why."""
+    """Combine recordings in one folder, without duplicate runs. Prints the reasons of omissions."""
     from deskcheck.sources.duplicates import LIST_NAME, deduplicate
 
     with progress_bar(as_json) as advance:
         deduplicated = deduplicate(
-            folders, out, near=near, progress=lambda done, of: advance("recordings", done, of)
+            folders, out, near=near, progress=lambda count, total: advance("recordings", count, total)
         )
     if as_json:
         print(json.dumps(deduplicated.to_dict()))
@@ -40,7 +40,7 @@ def dedup(
     for reason, count in deduplicated.dropped.items():
         print(f"left out: {count} {reason}")
     if deduplicated.dropped:
-        print(f"each with what it is the same as: {out / LIST_NAME}")
+        print(f"each with its duplicate: {out / LIST_NAME}")
 
 
 export = typer.Typer(
@@ -61,11 +61,14 @@ def export_hf(
         str | None, typer.Option(help="Its name on the card; by default the folder's name.")
     ] = None,
     validation: Annotated[
-        float, typer.Option(min=0, max=1, help="Recordings: share of the programs.")
+        float, typer.Option(min=0, max=1, help="Recordings: share of programs for validation.")
     ] = 0.05,
-    test: Annotated[float, typer.Option(min=0, max=1, help="Recordings: share of the programs.")] = 0.05,
+    test: Annotated[
+        float, typer.Option(min=0, max=1, help="Recordings: share of programs for the test split.")
+    ] = 0.05,
     any_licence: Annotated[
-        bool, typer.Option("--any-licence", help="Also take what is not cleared for training (train_ok).")
+        bool,
+        typer.Option("--any-licence", help="Also export data that is not cleared for training (train_ok)."),
     ] = False,
     events: Annotated[bool, typer.Option(help="Recordings: also write their events.")] = True,
     as_json: Json = False,
@@ -76,7 +79,7 @@ def export_hf(
     from deskcheck.teach.lessons.dataset import export_dataset
 
     if JobFolder(folder).job.exists() and not (job := status(folder)).whole:
-        say(f"note: {folder} is a job that is not whole: {job.totals.programs} programs of it are there")
+        say(f"note: {folder} is an unfinished job: it has {job.totals.programs} programs so far")
     exported = export_dataset(
         folder, out, name=name, validation=validation, test=test, any_licence=any_licence, events=events
     )

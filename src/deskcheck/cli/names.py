@@ -1,4 +1,4 @@
-"""Commands that say what there is: `list`, `doctor`."""
+"""Commands that list names and check the installation: `list`, `doctor`."""
 
 import json
 from dataclasses import asdict
@@ -29,7 +29,7 @@ def list_names(
     lists = catalogue()
     if sort is not None:
         if sort not in lists:
-            raise InputError(f"there is no list of {sort!r}. There are {', '.join(lists)}.")
+            raise InputError(f"unknown list {sort!r}. The lists are {', '.join(lists)}.")
         lists = {sort: lists[sort]}
     if as_json:
         print(json.dumps({name: dict(names) for name, names in lists.items()}))
@@ -38,12 +38,12 @@ def list_names(
 
 
 def list_models(as_json: Json = False) -> None:
-    """Models that `ask` takes: those that need no network, and how others are named."""
+    """List the models for `ask`: those that need no network, and how to name others."""
     list_names("models", as_json)
 
 
 def doctor(as_json: Json = False) -> None:
-    """What this kernel gives to confine programs with, what is missing, and what that means; the tracer."""
+    """Show which means of confinement this kernel has, what follows from missing ones, and the tracer."""
     from deskcheck.recorder.programs import slow
     from deskcheck.sandbox.layers import layers, refusals
 
@@ -62,7 +62,7 @@ def doctor(as_json: Json = False) -> None:
         console = console_out()
         console.print(table)
         for level, refusal in why_not.items():
-            console.print(f"{level.value}: {refusal or 'can be had'}", markup=False)
+            console.print(f"{level.value}: {refusal or 'available'}", markup=False)
         note = f": {slow(None)}" if tracer == "reference" else ""
         console.print(f"tracer: {tracer}{note}", markup=False)
     if why_not[Confinement.STRICT]:

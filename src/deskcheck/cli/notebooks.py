@@ -13,7 +13,7 @@ import typer
 from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, progress_told, refuse_unwritable, says_when_interrupted
+from deskcheck.cli.common.output import Json, progress_reports, refuse_unwritable, says_when_interrupted
 from deskcheck.errors import InputError
 from deskcheck.files import write_file
 from deskcheck.notebook.settings import CheckSettings
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from deskcheck.notebook.check.check import Report
 
 notebooks = typer.Typer(
-    no_args_is_help=True, help="Notebooks: do they reproduce, and what do their kernels hold."
+    no_args_is_help=True, help="Check whether notebooks reproduce, and serve the variables of kernels."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
-    """What is compared."""
+    """How outputs are compared."""
 
     without: Annotated[
         tuple[str, ...],
-        Setting("Leave this rule out; 'all': compare the texts as they are.", metavar="NORMALISER"),
+        Setting("Leave this rule out; 'all': compare the texts unchanged.", metavar="NORMALISER"),
     ] = ()
     sanitize_with: Annotated[
         tuple[Path, ...],
         Setting(
-            "More rules: a file of regular expressions, as nbval's. May be given again.",
+            "More rules: a file of regular expressions in nbval's format. May be given again.",
             metavar="FILE",
             parse=Path,
         ),
     ] = ()
 
     def normalisers(self) -> Any:
-        """The rules, those of the files first. Raises InputError for an unknown one."""
+        """The rules, with those from files first. Raises InputError for an unknown one."""
         from deskcheck.notebook.check.normalise import NORMALISERS
         from deskcheck.notebook.check.sanitise import read_sanitisers
 
-        names = [each.name for each in NORMALISERS]
+        names = [item.name for item in NORMALISERS]
         unknown = [name for name in self.without if name not in (*names, "all")]
         if unknown:
             raise InputError(f"--without {unknown[0]!r}: the normalisers are {', '.join(names)}; or all.")
         from_files = [rule for file in self.sanitize_with for rule in read_sanitisers(file)]
-        twice = {rule.name for rule in from_files if sum(each.name == rule.name for each in from_files) > 1}
+        twice = {rule.name for rule in from_files if sum(item.name == rule.name for item in from_files) > 1}
         if twice:
             raise InputError(f"--sanitize-with: two files have a rule {min(twice)!r}: rename one section.")
         built_in = [] if "all" in self.without else [r for r in NORMALISERS if r.name not in self.without]
@@ -65,7 +65,7 @@ class _Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReportOptions:
-    """Where the report is written, and when the check fails."""
+    """Where to write the report, and when the check fails."""
 
     json_file: Annotated[
         Path | None, Setting("Write the report as JSON; '-' prints it.", flag="--json", metavar="FILE")
@@ -88,17 +88,15 @@ class _ReportOptions:
     out: Annotated[
         Path | None,
         Setting(
-            "Keep the runs here as trajectories, or with --shards the results; the same command continues "
-            "from there."
+            "Keep the runs here as trajectories, or with --shards the results. After an interruption, "
+            "rerun the command to resume."
         ),
     ] = None
 
 
 Details = Annotated[
     bool | None,
-    typer.Option(
-        help="Show every cell that is not the same, with the differences.", show_default="one notebook"
-    ),
+    typer.Option(help="Show every cell that differs, with the differences.", show_default="one notebook"),
 ]
 
 
@@ -117,7 +115,7 @@ def check_notebooks(
 ) -> None:
     """Run notebooks again and compare with the outputs that are stored in them.
 
-    Exit status: 0 all reproduce, 1 some do not, 2 a wrong call or an error of ours."""
+    Exit status: 0 all reproduce, 1 some do not, 2 wrong usage or a failure of deskcheck."""
     failing = _statuses(options.fail_on)
     for file in (options.json_file, options.html_file, options.junit_file):
         if file is not None and str(file) != "-":
@@ -140,16 +138,16 @@ def accept_outputs(
     *,
     cell: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", help="Accept the output of this cell alone. May be given again."),
+        typer.Option(metavar="N", help="Accept only the output of this cell. May be given again."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be stored, and leave the file as it is.")
+        bool, typer.Option("--dry-run", help="Show what would be stored, without changing the file.")
     ] = False,
     as_json: Json = False,
     compared: Annotated[_Compared, Panel(None)],
     settings: Annotated[CheckSettings, Panel("Runs")],
 ) -> None:
-    """Run a notebook again and store in it what its cells give now, where all runs agree."""
+    """Run a notebook again and store its new outputs in it, where all runs agree."""
     from deskcheck.notebook.check.accept import accept_outputs as accept
     from deskcheck.notebook.check.check import Report
     from deskcheck.view.notebooks import notebooks_table
@@ -193,8 +191,10 @@ def serve_kernels(
 def check_options(
     arguments: Sequence[str], defaults: Mapping[str, Any]
 ) -> tuple[CheckSettings, set[str] | None]:
-    """The settings of options of `notebooks check`, and the statuses of ``--fail-on`` if given: for other
-    ways to start the same check. defaults: of options by name, as `configuration` reads them.
+    """Parse options of `notebooks check` for other ways to start the same check.
+
+    Returns the settings, and the statuses of ``--fail-on``, or None without that option. defaults: values by
+    name of option, as `configuration` reads them.
 
     Raises InputError for options that the command refuses, or that have no meaning here.
     """
@@ -217,13 +217,13 @@ def check_options(
     except ClickException as error:
         raise InputError(f"{' '.join(arguments)}: {error.format_message()}") from None
     if not parsed:
-        raise InputError("--help: give `deskcheck notebooks check --help` on a command line.")
+        raise InputError("--help: run `deskcheck notebooks check --help` on a command line.")
     return parsed[0]
 
 
 @contextmanager
 def _for_github(enabled: bool, failing: set[str]) -> Iterator[Any]:
-    """Yields a function that reports to GitHub. Other output in the context cannot be read as a command."""
+    """Yield a function that reports to GitHub. GitHub cannot read other output in the context as commands."""
     if not enabled:
         yield lambda report: None
         return
@@ -237,8 +237,8 @@ def _for_github(enabled: bool, failing: set[str]) -> Iterator[Any]:
         file = os.environ.get("GITHUB_STEP_SUMMARY")
         if file:
             try:
-                with open(file, "a", encoding="utf-8") as to:
-                    to.write(summary(report, failing))
+                with open(file, "a", encoding="utf-8") as stream:
+                    stream.write(summary(report, failing))
             except OSError as error:
                 reason = f"cannot be written: {error.strerror}."
                 raise InputError(f"GITHUB_STEP_SUMMARY={file}: {reason}") from None
@@ -252,7 +252,7 @@ def _for_github(enabled: bool, failing: set[str]) -> Iterator[Any]:
 
 def _tell(
     report: "Report",
-    done: "JobSummary | None",
+    job_summary: "JobSummary | None",
     options: _ReportOptions,
     failing: set[str],
     details: bool | None,
@@ -274,14 +274,14 @@ def _tell(
         write_file(options.json_file, [json.dumps(report.to_dict(), indent=1), "\n"])
     with_details = details if details is not None else len(report.notebooks) == 1
     console_out().print(notebooks_table(report, details=with_details))
-    if done is not None:
-        print_job(done)
+    if job_summary is not None:
+        print_job(job_summary)
 
 
 def _checked(
     paths: list[Path], settings: CheckSettings, out: Path | None, work: Work
 ) -> tuple["Report", "JobSummary | None"]:
-    """The report of the notebooks, and the summary of the job if it is one in shards."""
+    """The report of the notebooks, and with --shards the summary of the job."""
     from deskcheck.notebook.check.check import check_notebooks
 
     if work.in_shards:
@@ -294,21 +294,22 @@ def _checked(
             return check_in_shards(
                 paths, out, settings, runner=work.runner(), size=size, replace=work.replace, progress=progress
             )
-    stopped = "interrupted: nothing was kept; with --out FOLDER, finished runs are"
+    stopped = "interrupted: nothing was kept. --out FOLDER keeps finished runs."
     if out is not None:
-        stopped = f"interrupted: the runs are in {out}; the same command goes on from there"
-    with progress_told(quiet=False) as progress, says_when_interrupted(stopped):
+        stopped = f"interrupted: finished runs are in {out}; rerun the command to resume"
+    with progress_reports(quiet=False) as progress, says_when_interrupted(stopped):
         return check_notebooks(paths, settings, out=out, workers=work.workers, progress=progress), None
 
 
 def _statuses(names: str) -> set[str]:
-    """The statuses of a list with commas. Raises InputError for an unknown one."""
+    """The statuses in a comma-separated list. Raises InputError for an unknown one."""
     from deskcheck.notebook.check.check import CellStatus, NotebookStatus
 
     statuses = [*dict.fromkeys([*(s.value for s in NotebookStatus), *(s.value for s in CellStatus)])]
     chosen = {name.strip() for name in names.split(",") if name.strip() != "none"}
     if not chosen <= {*statuses}:
         raise InputError(
-            f"--fail-on {', '.join(sorted(chosen - {*statuses}))}: known are {', '.join(statuses)}, and none."
+            f"--fail-on {', '.join(sorted(chosen - {*statuses}))}: unknown. The statuses are "
+            f"{', '.join(statuses)}, and none."
         )
     return chosen

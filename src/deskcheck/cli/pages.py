@@ -1,4 +1,4 @@
-"""`deskcheck help`: the pages of the documentation, which the package brings with it."""
+"""`deskcheck help`: the pages of the documentation, which are part of the package."""
 
 import json
 import os.path
@@ -27,9 +27,9 @@ _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
 def folder() -> Path:
-    """Where the pages lie: in the installed package, or in the checkout that runs.
+    """The folder of the pages, in the installed package or in the checkout that runs.
 
-    Raises DeskcheckError where neither holds them.
+    Raises DeskcheckError if neither contains them.
     """
     package = Path(__file__).parents[1]
     for candidate in (package / "pages", package.parents[1] / "docs"):
@@ -72,11 +72,11 @@ def text(file: Path, names: set[str]) -> str:
 
 def help_page(
     page: Annotated[
-        str | None, typer.Argument(metavar="[PAGE]", help="Name of a page. Without it the pages are listed.")
+        str | None, typer.Argument(metavar="[PAGE]", help="Name of a page. Without it, list the pages.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print a page of the documentation. `deskcheck COMMAND --help` has the options of a command."""
+    """Print a page of the documentation. For the options of a command: `deskcheck COMMAND --help`."""
     files = pages()
     if page is None:
         _list(files, as_json)

@@ -1,4 +1,4 @@
-"""Commands that record, and check what was recorded: `record`, `runs check`."""
+"""Commands that make and check recordings: `record`, `runs check`."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from deskcheck.cli.common.output import (
     Json,
     print_lines,
     progress_bar,
-    progress_told,
+    progress_reports,
     say,
     says_when_interrupted,
 )
@@ -62,7 +62,7 @@ def record(
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder for the recordings. Without it one program is shown instead."),
+        typer.Option("--out", help="Folder for the recordings. Without it, show the run of one program."),
     ] = None,
     programs: Annotated[RecordSettings, Panel(PROGRAMS, "programs")],
     notebooks: Annotated[NotebookSettings, Panel(NOTEBOOKS, "notebooks")],
@@ -71,14 +71,14 @@ def record(
     inputs_by: InputsBy = None,
     as_json: Json = False,
 ) -> None:
-    """Run programs in a sandbox and keep every line with the state of its variables.
+    """Run programs in a sandbox and record every executed line with the state of the variables.
 
-    Exit status: 0 all is well, 1 nothing was recorded or some recordings differ from the reference tracer's,
-    2 a wrong call or an error of ours, 130 interrupted."""
+    Exit status: 0 success, 1 nothing was recorded or some recordings differ from the reference tracer's,
+    2 wrong usage or a failure of deskcheck, 130 interrupted."""
     from deskcheck.recorder.record import SourceKind, kind_of
 
     if inputs_by is not None and not any(map(_LOOKS_FOR_INPUTS.match, sources)):
-        raise InputError(f"--inputs-by {inputs_by}: goes with a source inputs:FILE.py.")
+        raise InputError(f"--inputs-by {inputs_by}: is only for a source inputs:FILE.py.")
     kind = kind_of(sources)
     if programs.wall_s is None:
         programs = replace(programs, limits=_with_wall_time(programs.limits))
@@ -102,7 +102,7 @@ _LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
 
 
 def _with_wall_time(limits: Limits) -> Limits:
-    """With time on the clock for the CPU time that may be used."""
+    """The limits with a wall time in proportion to the CPU time."""
     return replace(limits, wall_s=3 * limits.cpu_s)
 
 
@@ -119,10 +119,10 @@ def _record_in_folder(
     from deskcheck.recorder.record import SourceKind
     from deskcheck.recorder.record import record as record_sources
 
-    interruption = f"interrupted: what was recorded is in {out}; the same command goes on from there"
+    interruption = f"interrupted: finished recordings are in {out}; rerun the command to resume"
     with ExitStack() as stack:
         propose = None if inputs_by is None else stack.enter_context(_proposer(inputs_by))
-        advance = stack.enter_context(progress_told(as_json))
+        advance = stack.enter_context(progress_reports(as_json))
         stack.enter_context(says_when_interrupted(stopped(out) if work.in_shards else interruption))
         result = record_sources(
             *sources, out=out, settings=settings, spread=work, propose=propose, progress=advance, note=_note
@@ -132,7 +132,7 @@ def _record_in_folder(
     else:
         print_lines(result.lines(out))
         if result.kind is SourceKind.PROGRAMS and not (result.summary.in_folder or result.summary.problems):
-            say("the sources have no programs, so nothing was run")
+            say("the sources contain no programs, so nothing was run")
     if result.exit_status:
         raise typer.Exit(result.exit_status)
 
@@ -152,7 +152,7 @@ def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: b
     from deskcheck.view.showing import show_table
 
     program = _only_program(sources)
-    interruption = "interrupted: nothing was kept; with --out FOLDER, what is finished is"
+    interruption = "interrupted: nothing was kept. --out FOLDER keeps finished recordings."
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(interruption):
         summary = record_programs([program], folder, settings, note=_note)
         summary.files = []
@@ -165,7 +165,7 @@ def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: b
 
 
 def _only_program(sources: list[str]) -> Any:
-    """The one program that the sources name. Raises InputError where there are more, or none."""
+    """The one program that the sources name. Raises InputError for several programs, or none."""
     from deskcheck.recorder.record import programs_of
     from deskcheck.sources import PUBLISHED
 
@@ -180,7 +180,7 @@ def _only_program(sources: list[str]) -> Any:
         raise several
     first_two = list(islice(programs, 2))
     if not first_two:
-        raise InputError(f"{' '.join(sources)}: has no programs, so nothing was run.")
+        raise InputError(f"{' '.join(sources)}: contains no programs, so nothing was run.")
     if len(first_two) > 1:
         raise several
     return first_two[0]
@@ -190,7 +190,7 @@ def _only_program(sources: list[str]) -> Any:
 
 
 class Against(StrEnum):
-    """What recordings are compared with."""
+    """The reference for a comparison of recordings."""
 
     REFERENCE = "reference"
     """Only the comparison."""
@@ -200,30 +200,30 @@ class Against(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Again:
-    """Which recordings are made again, and how."""
+    """Which recordings to make again, and how."""
 
     against: Annotated[
         Against | None,
         Setting(
-            "reference: compare with the reference tracer and check nothing else. nothing: run no program. "
-            "By default both checks are made."
+            "reference: only compare with the reference tracer. nothing: only check the recordings, without "
+            "running programs. By default both."
         ),
     ] = None
     sample: Annotated[
         float | None, Setting("--against reference: share of the recordings (0.02).", metavar="SHARE")
     ] = None
     compare_s: Annotated[
-        float, Setting("Seconds for the comparison of a folder of more than 200 recordings.", min=0.0)
+        float, Setting("Seconds for the comparison, in folders of more than 200 recordings.", min=0.0)
     ] = 10.0
-    seed: Annotated[int | None, Setting("Another number draws other recordings to compare.")] = None
+    seed: Annotated[int | None, Setting("Seed for the choice of recordings to compare (0).")] = None
     workers: Annotated[int, Setting("Programs that run at once for the comparison.", min=1)] = (
         os.cpu_count() or 1
     )
     sandbox: Annotated[
         Confinement | None,
         Setting(
-            "How closely programs are confined for the comparison. By default only those that were "
-            "recorded at strict run, at strict."
+            "Confinement of programs in the comparison. By default it is strict, and only recordings made "
+            "at strict are compared."
         ),
     ] = None
 
@@ -235,11 +235,13 @@ def check(
     again: Annotated[_Again, Panel(None)],
     as_json: Json = False,
 ) -> None:
-    """Check recordings against their source, and record them again with the reference tracer to compare.
+    """Check recordings against their source, and compare them with new ones by the reference tracer.
 
-    Programs run in the sandbox: all of a folder of up to 200 recordings, else as many as --compare-s allows.
-    Also looks for addresses and ambiguous states. Exit status: 0 all is well, 1 something was found, or with
-    --against reference nothing could be compared."""
+    Programs run in the sandbox: all in a folder of up to 200 recordings, else as many as --compare-s allows.
+    Also looks for addresses and ambiguous states.
+
+    Exit status: 0 all is well, 1 a problem was found, or with --against reference nothing could be
+    compared."""
     from deskcheck.recorder.verify import compare_folder
     from deskcheck.recording.reader import Recordings
     from deskcheck.sources.check import check as check_recordings
@@ -249,7 +251,7 @@ def check(
         _check_against(folder, again, as_json=as_json)
         return
     if again.sample is not None:
-        raise InputError(f"--sample {again.sample}: goes with --against reference.")
+        raise InputError(f"--sample {again.sample}: is only for --against reference.")
     report = check_recordings(Recordings(folder))
     agreement = None
     if again.against is None:
@@ -280,7 +282,7 @@ def _check_against(folder: Path, again: _Again, *, as_json: bool) -> None:
 
     share = 0.02 if again.sample is None else again.sample
     if not 0 < share <= 1:
-        raise InputError(f"--sample {share}: is a share: more than 0 and at most 1.")
+        raise InputError(f"--sample {share}: give a share above 0 and up to 1.")
     with progress_bar(as_json) as advance:
         agreement = against_reference(
             Recordings(folder),

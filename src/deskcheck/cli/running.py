@@ -1,4 +1,4 @@
-"""The command that runs a program as its user does: `run`."""
+"""The command `run`: runs a program like Python, and records it."""
 
 import sys
 import tempfile
@@ -16,16 +16,16 @@ from deskcheck.terminal import has_browser, kept_page, open_in_browser
 from deskcheck.tracer import tracer_class
 
 PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""What follows the program is its own."""
+"""All arguments after the program belong to the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Showing:
-    """How the program is named, and where its run goes."""
+    """How the program is named, and how its run is shown."""
 
     module: Annotated[bool, Setting("FILE.py is the name of a module, as for python -m.", short="-m")] = False
-    out: Annotated[Path | None, Setting("Keep the recording in this folder, beside others.")] = None
-    page: Annotated[Path | None, Setting("Write the trace page there.", metavar="FILE.html")] = None
+    out: Annotated[Path | None, Setting("Add the recording to this folder.")] = None
+    page: Annotated[Path | None, Setting("Write the trace page to this file.", metavar="FILE.html")] = None
     open_: Annotated[
         bool | None,
         Setting("Open the page in a browser, if there is one.", flag="--open", off="--no-open"),
@@ -47,11 +47,11 @@ def run(
 ) -> None:
     """Run a program as `python FILE.py ARGUMENTS` does, and show its run step by step.
 
-    It is your own code: it is not confined, and has your files, streams, network and exit status. Options
-    for deskcheck stand before FILE.py. What it prints is its own; ours is one line on standard error, and the
-    run as a table where a terminal has no browser.
+    The program runs without a sandbox, with your files, streams and network: use this for your own code.
+    Options of deskcheck go before FILE.py. deskcheck adds one line on standard error, and in a terminal
+    without a browser a table of the run.
 
-    Exit status: the program's; 128 and the signal's number where a signal ended it; 2 where it cannot be
+    Exit status: that of the program; 128 plus the signal's number if a signal ended it; 2 if it cannot be
     started."""
     from deskcheck.recorder.run import run as run_program
     from deskcheck.recording.reader import Recordings
@@ -65,7 +65,7 @@ def run(
         say(f"note: {slow(None)}")
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
-        id_, status = run_program(
+        recording_id, status = run_program(
             target,
             tuple(arguments or ()),
             out=folder,
@@ -73,13 +73,13 @@ def run(
             settings=settings,
             note=lambda text: None if showing.quiet else say(f"note: {text}"),
         )
-        _show(Recordings(folder)[id_], showing)
+        _show(Recordings(folder)[recording_id], showing)
     if status:
         raise typer.Exit(status if status > 0 else 128 - status)
 
 
 def _show(recording: object, showing: _Showing) -> None:
-    """The page in a browser, where somebody sits; else where it lies; in a terminal without one the table."""
+    """Open the page in a browser, or print its path; in a terminal without a browser print the table."""
     from deskcheck.recording.outcome import Outcome
     from deskcheck.recording.recording import Recording
     from deskcheck.view.showing import show_table

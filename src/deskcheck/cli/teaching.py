@@ -51,10 +51,10 @@ def lessons(
     if work.in_shards:
         _lessons_in_shards(runs, out, settings, work, as_json=as_json)
         return
-    stopped = f"interrupted: the shards that are whole are in {out}; the same command goes on from there"
+    stopped = f"interrupted: complete shards are in {out}; rerun the command to resume"
     with progress_bar(as_json) as advance, says_when_interrupted(stopped):
         summary = build(
-            runs, out, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+            runs, out, settings, progress=lambda count, total: advance("recordings", count, total), note=say
         )
     if as_json:
         print(json.dumps(summary.to_dict()))
@@ -90,7 +90,7 @@ def _numbers(option: str, text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in text.split(",") if word.strip())
     except ValueError:
-        raise InputError(f"{option} {text!r}: give numbers with commas between, as 1,2,4.") from None
+        raise InputError(f"{option} {text!r}: give numbers separated by commas, such as 1,2,4.") from None
 
 
 def _show_lessons(out: Path, summary: Any) -> None:
@@ -113,22 +113,22 @@ def _show_lessons(out: Path, summary: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FromNothing:
-    """A model from nothing: how it is trained, how large it is, and where."""
+    """Training, size and device of a new model."""
 
     training: Training = field(default_factory=Training)
     size: ModelSize = field(default_factory=ModelSize)
-    device: Annotated[str | None, Setting("Where it is trained: cpu, cuda, cuda:1 (cpu).")] = None
+    device: Annotated[str | None, Setting("Device for the training: cpu, cuda, cuda:1 (cpu).")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TeachOptions:
-    """What is trained, and on what."""
+    """The model to train, and the lessons."""
 
     model: Annotated[
         str | None,
         Setting(
-            "A Hugging Face model to train further: a folder, or a name on the hub. Without: a small model "
-            "from nothing.",
+            "A Hugging Face model to train further: a folder, or a name on the hub. Without it, train a new "
+            "small model.",
             short="-m",
         ),
     ] = None
@@ -143,7 +143,7 @@ class _TeachOptions:
     ] = None
     any_licence: Annotated[
         bool,
-        Setting("With recordings: also take those that are not cleared for training (train_ok)."),
+        Setting("With recordings: also use those that are not cleared for training (train_ok)."),
     ] = False
 
 
@@ -151,14 +151,15 @@ Lessons = Annotated[
     Path | None,
     typer.Argument(
         metavar="[LESSONS]",
-        help="A folder that `lessons` made; or recordings, whose lessons are first made in OUT/lessons.",
+        help="A folder from `lessons`; or a folder of recordings, to make lessons of in OUT/lessons first.",
     ),
 ]
 Out = Annotated[
     Path, typer.Option("--out", help="Folder for the model, its metrics, and the state to continue from.")
 ]
 TaughtLevel = Annotated[
-    str, typer.Option(help="With --steps-of: processor, reader or alone.", rich_help_panel=STEPS_OF)
+    str,
+    typer.Option(help="With --steps-of: one of processor, reader, alone.", rich_help_panel=STEPS_OF),
 ]
 
 
@@ -172,12 +173,12 @@ def teach(
     options: Annotated[_TeachOptions, Panel(None)],
     level: TaughtLevel = DEFAULT_LEVEL,
 ) -> None:
-    """Train a model on lessons. To continue a run that was stopped, give the same command again."""
+    """Train a model on lessons. After an interruption, rerun the command to resume."""
     # OpenMP reads it when torch is imported. Threads that spin while they wait take the time of other work.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if options.steps_of is not None:
         if lessons is not None or options.model is not None:
-            raise InputError("--steps-of: makes its own lessons and model: leave LESSONS and --model out.")
+            raise InputError("--steps-of makes its own lessons and model: leave out LESSONS and --model.")
         taught = level_of(level)
         training = settings_from_options(taught.settings)
         taught.teach(options.steps_of, out, training, any_licence=options.any_licence)
@@ -189,21 +190,21 @@ def teach(
 
 
 def _named(lessons: Path | None, level: str) -> Path:
-    """The folder that was named. Raises InputError where none was, and for a level that needs none."""
+    """The folder of lessons. Raises InputError if it is missing, and for a level that takes none."""
     if lessons is None:
         raise InputError("LESSONS is missing: name a folder of lessons or recordings, or give --steps-of.")
     if level not in (DEFAULT_LEVEL, ALONE):
-        raise InputError(f"--level {level}: goes with --steps-of GENERATOR, which makes its lessons.")
+        raise InputError(f"--level {level}: needs --steps-of GENERATOR, which makes its lessons.")
     return lessons
 
 
 def _teach_on(
     lessons: Path, out: Path, options: _TeachOptions, how: Callable[[], _FromNothing | Tuning]
 ) -> None:
-    """Train on a folder of lessons, or of recordings. how: makes the settings of the training."""
+    """Train on a folder of lessons or recordings. how: makes the settings of the training."""
     recordings = any(lessons.glob("recordings-*.parquet"))
     if options.any_licence and not recordings:
-        raise InputError(f"--any-licence: {lessons} holds no recordings; it is said when lessons are made.")
+        raise InputError(f"--any-licence: {lessons} has no recordings. Give the option to `lessons` instead.")
 
     def made(budget: int | None) -> Path:
         return _lessons_of(lessons, out, options, budget) if recordings else lessons
@@ -217,12 +218,12 @@ def _teach_on(
             _teach_further(made, options.model, out, settings)
     except KeyboardInterrupt as error:
         saved = any(path.name != ".lock" for path in out.iterdir()) if out.is_dir() else False
-        goes_on = f"goes on from what was last saved in {out}" if saved else "begins anew, nothing was saved"
-        raise KeyboardInterrupt(f"interrupted: the same command {goes_on}") from error
+        way_out = f"rerun the command to resume from the last save in {out}" if saved else "nothing was saved"
+        raise KeyboardInterrupt(f"interrupted: {way_out}") from error
 
 
 def _lessons_of(folder: Path, out: Path, options: _TeachOptions, budget: int | None) -> Path:
-    """The lessons of recordings, in the notation `dynamic`. budget: tokens that the model reads."""
+    """Make lessons of recordings, in the notation `dynamic`. budget: the tokens that the model can read."""
     from deskcheck.teach.lessons.lessons import build
     from deskcheck.teach.run_folder import LESSONS
 
@@ -235,14 +236,21 @@ def _lessons_of(folder: Path, out: Path, options: _TeachOptions, budget: int | N
     )
     with progress_bar(False) as advance:
         summary = build(
-            [folder], lessons, settings, progress=lambda done, of: advance("recordings", done, of), note=say
+            [folder],
+            lessons,
+            settings,
+            progress=lambda count, total: advance("recordings", count, total),
+            note=say,
         )
     _show_lessons(lessons, summary)
     return lessons
 
 
 def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path, tuning: Tuning) -> None:
-    """lessons: makes them, or says where they are; called when all else is known to be right."""
+    """Train a pretrained model further.
+
+    lessons: returns the folder of lessons, and makes them if necessary. It is called after all other checks.
+    """
     from deskcheck.teach import run_folder
     from deskcheck.teach.sft import context_of, tune
 
@@ -255,7 +263,7 @@ def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path,
 
 
 def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settings: _FromNothing) -> None:
-    """lessons: as for `_teach_further`."""
+    """Train a new model. lessons: as for `_teach_further`."""
     try:
         from deskcheck.teach import run_folder
         from deskcheck.teach.small.model import ModelConfig
@@ -272,20 +280,21 @@ def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StepSettings:
-    """Which model runs the programs, and how."""
+    """The model that runs the programs, and its options."""
 
     model: Annotated[
         str,
         Setting(
-            "Folder of a model that `teach` made; `nano`, the built-in one; hf/NAME, of Hugging Face; or "
-            "PROVIDER/NAME, as for `ask`: a server.",
+            "A folder from `teach`; `nano`, the built-in model; hf/NAME, from Hugging Face; or "
+            "PROVIDER/NAME, a server, as for `ask`.",
             short="-m",
         ),
     ] = "nano"
     model_args: Annotated[
         Mapping[str, Any],
         Setting(
-            "Of hf/: device, dtype. Of a provider: as in Inspect. May be given again.",
+            "Arguments of the model: for hf/ device and dtype, for a provider those of Inspect. May be "
+            "given again.",
             flag="--model-arg",
             short="-M",
             metavar="NAME=VALUE",
@@ -293,36 +302,41 @@ class _StepSettings:
         ),
     ] = field(default_factory=dict)
     explain: Annotated[
-        bool, Setting("Explain the notation in each prompt: for models that were not taught it.")
+        bool, Setting("Explain the notation in each prompt, for models that were not trained on it.")
     ] = False
     level: Annotated[
         str,
         Setting(
-            "How much a machine does for the model (`deskcheck help levels`): alone; processor and reader "
-            "need the package deskcheck-levels."
+            "How much of the work a machine does for the model (`deskcheck help levels`): alone, processor "
+            "or reader. The last two need the package deskcheck-levels."
         ),
     ] = ALONE
     budget: Annotated[
-        int | None, Setting("Steps of a program, at most (1000; 10,000,000 at the other levels).", min=1)
+        int | None, Setting("Maximum steps of a program (1000; 10,000,000 at the other levels).", min=1)
     ] = None
     batch_size: Annotated[int, Setting("Programs that run at once.", min=1)] = 64
     jump: Annotated[
-        str, Setting("How many events a step may advance, separated by commas: the model chooses.")
+        str, Setting("Events that a step may advance, separated by commas; the model chooses one.")
     ] = "1"
-    each: Annotated[
+    single_steps: Annotated[
         int | None,
-        Setting("Also ask for this many steps of every recording, from its true states.", min=1),
+        Setting(
+            "Also ask for this many steps of every recording, each from its true state.",
+            flag="--each",
+            min=1,
+        ),
     ] = None
     out: Annotated[
-        Path | None, Setting("Write the runs into this JSON file, for `deskcheck view --beside`.")
+        Path | None, Setting("Write the runs to this JSON file, for `deskcheck view --beside`.")
     ] = None
 
 
 @with_options
 def step(
     runs: Annotated[Path, typer.Argument(help="A folder of recordings.")],
-    id_: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="One of them, shown state by state; without it, all.")
+    recording_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The recording to show state by state. Without it, run all."),
     ] = None,
     *,
     settings: Annotated[_StepSettings, Panel(None)],
@@ -334,25 +348,26 @@ def step(
     out, level = settings.out, settings.level
     if out is not None:
         if out.suffix != ".json":
-            raise InputError(f"{out}: the runs are written as JSON: name a file that ends in .json.")
+            raise InputError(f"{out}: is not a .json file. The runs are written as JSON: name such a file.")
         refuse_unwritable(out)
     recordings = Recordings(runs)
-    chosen = [recordings[id_]] if id_ is not None else list(_with_states(recordings))
+    chosen = [recordings[recording_id]] if recording_id is not None else list(_with_states(recordings))
     if not chosen:
-        raise InputError(f"{runs}: has no recording with events to step through.")
+        raise InputError(f"{runs}: has no recordings with events.")
     if level == ALONE:
-        _step_alone(chosen, settings, one=id_ is not None, as_json=as_json)
+        _step_alone(chosen, settings, only_one=recording_id is not None, as_json=as_json)
         return
-    alone = (out, settings.each, settings.jump, settings.explain, settings.model_args)
+    alone = (out, settings.single_steps, settings.jump, settings.explain, settings.model_args)
     if alone != (None, None, "1", False, {}):
         raise InputError(
-            f"--out, --each, --jump, --explain and --model-arg: are for --level alone, not for {level}."
+            f"--out, --each, --jump, --explain and --model-arg cannot be used with --level {level}: they "
+            f"need --level {ALONE}."
         )
-    step_at(level, settings.model, chosen, settings.budget, one=id_ is not None, as_json=as_json)
+    step_at(level, settings.model, chosen, settings.budget, one=recording_id is not None, as_json=as_json)
 
 
-def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_json: bool) -> None:
-    """The model writes each state by itself."""
+def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, as_json: bool) -> None:
+    """Run programs in a model that writes each state without help."""
     try:
         from deskcheck.teach.pretrained.opening import step_model
         from deskcheck.teach.small.evaluation import report as evaluated
@@ -372,7 +387,7 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_jso
             progress(model, steps_made, len(chosen) * budget)
 
         stepped = list(run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-        evaluation = evaluated(opened, stepped, each=settings.each, rows=rows)
+        evaluation = evaluated(opened, stepped, each=settings.single_steps, rows=rows)
     results: dict[str, Any] = {
         "model": model,
         "steps": evaluation.steps.to_dict(),
@@ -384,16 +399,16 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, one: bool, as_jso
     if as_json:
         print(json.dumps(results))
         return
-    if one:
+    if only_one:
         _print_run(stepped[0])
     print_steps(console_out(), ("model",), [((model,), evaluation.steps)])
     if evaluation.each is not None:
-        each = with_interval(evaluation.each, evaluation.each.n, ".4f", ".4f")
-        print(f"each step from its true state: {each}")
+        single_steps = with_interval(evaluation.each, evaluation.each.n, ".4f", ".4f")
+        print(f"each step from its true state: {single_steps}")
 
 
 def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
-    """Those with events; one that is damaged is named on standard error and left out."""
+    """The recordings with events. A damaged one is left out, with a message on standard error."""
     for recording in recordings:
         try:
             events = sum(1 for _ in recording.trace)
@@ -404,24 +419,24 @@ def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
                 yield recording
 
 
-def _print_run(one: Any) -> None:
-    """The steps of a run up to the first that is wrong, that one beside the truth."""
+def _print_run(stepped: Any) -> None:
+    """Print the steps of a run up to the first wrong one, and the true state for that one."""
     from itertools import islice
 
     from deskcheck.notation import state_text
     from deskcheck.teach.small.stepper import reached, true_states
 
-    texts, exact = one.run.states, one.agreement.exact
+    texts, exact = stepped.run.states, stepped.agreement.exact
     for number, text in enumerate(texts[: exact + 1]):
         print(f"{number:6} {text.splitlines()[-1]}")
-    if one.agreement.first is None:
+    if stepped.agreement.first is None:
         print(f"right to the end, {exact} steps")
         return
-    print(f"\nfirst wrong: step {exact + 1}, {one.agreement.first.value}")
+    print(f"\nfirst wrong: step {exact + 1}, {stepped.agreement.first.value}")
     if len(texts) > exact + 1:
         print("model:\n" + "\n".join([f"    {line}" for line in texts[exact + 1].splitlines()]))
-    elif one.run.why:
-        print(f"model: {one.run.why}")
-    jumps = (*one.run.jumps, *[1] * (exact + 1))
-    for moment in islice(reached(true_states(one.recording), jumps), exact, exact + 1):
+    elif stepped.run.why:
+        print(f"model: {stepped.run.why}")
+    jumps = (*stepped.run.jumps, *[1] * (exact + 1))
+    for moment in islice(reached(true_states(stepped.recording), jumps), exact, exact + 1):
         print("true:\n" + "\n".join([f"    {line}" for line in state_text(moment).splitlines()]))

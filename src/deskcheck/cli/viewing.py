@@ -19,20 +19,20 @@ from deskcheck.settings import Setting
 from deskcheck.terminal import console_out, has_browser, kept_page
 
 MAX_VALUES = 2_000_000
-"""Of all events of a text together: some ten seconds."""
+"""Values in all events of a text: writing them takes some ten seconds."""
 Shown = Annotated[
     Path,
     typer.Argument(
         metavar="FOLDER",
-        help="A folder of recordings; or a run folder of `deskcheck ask` with methods that run code.",
+        help="A folder of recordings, or a run folder of `deskcheck ask` with methods that run code.",
     ),
 ]
 Which = Annotated[
     str | None,
     typer.Argument(
         metavar="[ID]",
-        help="The recording, or the sample, to show: its id, or a part that no other has; without it, all "
-        "are listed.",
+        help="The recording or sample to show: its id, or a part that no other id contains. Without it, "
+        "list all.",
     ),
 ]
 
@@ -41,9 +41,9 @@ Which = Annotated[
 class _ViewOptions:
     """How a recording is shown."""
 
-    out: Annotated[Path | None, Setting("Write the trace page into this HTML file.")] = None
+    out: Annotated[Path | None, Setting("Write the trace page to this HTML file.")] = None
     serve: Annotated[bool, Setting("Serve the trace page on this machine: for very long traces.")] = False
-    port: Annotated[int, Setting("With --serve: the port; 0: any.", min=0, max=65535)] = 0
+    port: Annotated[int, Setting("The port for --serve; 0 takes any free one.", min=0, max=65535)] = 0
     open_: Annotated[
         bool | None,
         Setting("Open the trace page in a browser, or print a table here.", flag="--open", off="--terminal"),
@@ -52,53 +52,58 @@ class _ViewOptions:
     beside: Annotated[
         Path | None,
         Setting(
-            "A model's run beside it: from `deskcheck models step --out` (without an ID, the one that goes "
-            "wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a notation. For "
-            "a notebook, the file itself: its stored outputs beside the fresh ones.",
+            "Compare with a model's run: a file from `deskcheck models step --out` (without an ID, its run "
+            "that goes wrong after the most steps), a run folder of `deskcheck ask`, or a text file in a "
+            "notation. For a notebook, its .ipynb file: compares the stored outputs with the new ones.",
             metavar="FILE",
         ),
     ] = None
-    notation: Annotated[str, Setting("--beside: the notation of a text file.", short="-n")] = "scratchpad"
-    model: Annotated[str | None, Setting("Which one, if a run folder has several.", short="-m")] = None
-    method: Annotated[str | None, Setting("Which one, if a run folder has several.")] = None
+    notation: Annotated[str, Setting("The notation of a text file for --beside.", short="-n")] = "scratchpad"
+    model: Annotated[str | None, Setting("The model to show, if a run folder has several.", short="-m")] = (
+        None
+    )
+    method: Annotated[str | None, Setting("The method to show, if a run folder has several.")] = None
 
 
 @with_options
 def view(
     folder: Shown,
-    id_: Which = None,
+    recording_id: Which = None,
     *,
     options: Annotated[_ViewOptions, Panel(None)],
     as_json: Json = False,
 ) -> None:
-    """Show one recording, of a program or a notebook, or list a folder; or every attempt at a question.
+    """Show the recording of a program or notebook, show all attempts at a question, or list a folder.
 
-    Where a person sits at a terminal and a browser can be opened, the trace page opens in it. Elsewhere,
-    and with --terminal, --max-events or --json, it is the trace table, on standard output.
+    In a terminal from which a browser can be opened, the trace page opens in the browser. Elsewhere,
+    and with --terminal, --max-events or --json, the trace table is printed.
     """
     way = _Way(options.out, options.open_, as_json)
     if (folder / "samples.parquet").is_file():
         if options.serve or options.beside is not None:
-            raise InputError(f"{folder}: is a run of `deskcheck ask`: --serve and --beside are not for it.")
-        _view_attempts(folder, id_, options.model, options.method, way)
+            raise InputError(
+                f"{folder}: is a run of `deskcheck ask`, which cannot be shown with --serve or --beside."
+            )
+        _view_attempts(folder, recording_id, options.model, options.method, way)
         return
     notebooks = _trajectories(folder)
     # A folder may hold both: then what is named decides, and the list is of programs.
-    if notebooks and (id_ in notebooks or not _has_programs(folder)):
+    if notebooks and (recording_id in notebooks or not _has_programs(folder)):
         if options.serve:
-            raise InputError("--serve is for traces: the page of a notebook is a file, with --out.")
-        _view_notebook(notebooks, folder, id_, options.beside, way)
+            raise InputError("--serve is only for programs. For the page of a notebook give --out FILE.")
+        _view_notebook(notebooks, folder, recording_id, options.beside, way)
     else:
-        _view_program(folder, id_, options, way)
+        _view_program(folder, recording_id, options, way)
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How somebody wants to see something: as a page in the file `out`, as a page in a browser (`open_`;
-    None: if there is one), as JSON, else as a table here."""
+    """Whether to show a page, JSON, or a table in the terminal."""
 
     out: Path | None
+    """File for the page."""
     open_: bool | None
+    """Whether to open the page in a browser; None: if there is a browser."""
     as_json: bool
 
     @property
@@ -112,7 +117,7 @@ class _Way:
     def show(
         self, page: Callable[[], str], facts: Callable[[], Any], table: Callable[[], RenderableType]
     ) -> None:
-        """What was asked for is made, and nothing else."""
+        """Make the page, the JSON or the table, whichever is to be shown."""
         if self.out is not None:
             write_text(self.out, page(), self.open_ is True)
         if self.as_json:
@@ -123,39 +128,43 @@ class _Way:
             console_out().print(table())
 
 
-def _view_program(folder: Path, id_: str | None, options: _ViewOptions, way: _Way) -> None:
-    """A run by itself or beside a model's, or a list."""
+def _view_program(folder: Path, recording_id: str | None, options: _ViewOptions, way: _Way) -> None:
+    """Show a run, alone or compared with a model's, or list the folder."""
     from deskcheck.recording.reader import Recordings
 
     recordings = Recordings(folder)
     beside = options.beside
-    if id_ is None and beside is not None and beside.suffix == ".json":
+    if recording_id is None and beside is not None and beside.suffix == ".json":
         from deskcheck.view.side_by_side import first_mistake
 
-        id_ = first_mistake(beside)
-    if id_ is None:
+        recording_id = first_mistake(beside)
+    if recording_id is None:
         if way.asks_for_page or options.serve or beside is not None:
-            raise InputError(f"a page shows one recording: say which. deskcheck view {folder} lists them.")
+            raise InputError(f"a page shows one recording: give its ID. deskcheck view {folder} lists them.")
         _list_recordings(recordings, as_json=way.as_json)
     elif beside is not None:
         if options.serve:
-            raise InputError("--serve and --beside do not go together: the page is a file, with --out.")
+            raise InputError(
+                "--serve and --beside cannot be combined. For a page with --beside give --out FILE."
+            )
         choices = {"notation": options.notation, "model": options.model, "method": options.method}
-        _view_beside(recordings.named(id_), beside, choices, way)
+        _view_beside(recordings.named(recording_id), beside, choices, way)
     else:
         port = options.port if options.serve else None
-        _view_recording(recordings.named(id_), way, port, options.max_events)
+        _view_recording(recordings.named(recording_id), way, port, options.max_events)
 
 
 def _view_recording(recording: Any, way: _Way, port: int | None, max_events: int | None) -> None:
-    """A run by itself. port: its page is served there."""
+    """Show a run. port: where to serve its page, if it is to be served."""
     from deskcheck.view.showing import MAX_EVENTS, open_page, serve_page, show_table, write_page
 
     if way.as_json:
         print(json.dumps(_facts(recording) | {"events": [row._asdict() for row in recording.trace.rows]}))
     elif port is not None:
         if way.out is not None:
-            raise InputError("--serve and --out do not go together: one serves, the other writes a file.")
+            raise InputError(
+                "--serve and --out cannot be combined: one serves the page, the other writes it to a file."
+            )
         serve_page(recording, port, way.opens)
     elif way.out is not None:
         write_page(recording, way.out, way.open_ is True)
@@ -179,7 +188,7 @@ def _list_recordings(recordings: Iterable[Any], *, as_json: bool) -> None:
 
 
 def _trajectories(folder: Path) -> dict[str, Path]:
-    """Name of each notebook's trajectory in a folder, or of the file of one -> its file."""
+    """Name -> file of each notebook trajectory in a folder, or of the one in a file."""
     suffix = ".trajectory.parquet"
     if folder.is_file():
         return {folder.name.removesuffix(suffix): folder} if folder.name.endswith(suffix) else {}
@@ -194,21 +203,21 @@ def _has_programs(folder: Path) -> bool:
 
 
 def _view_notebook(
-    notebooks: Mapping[str, Path], folder: Path, id_: str | None, beside: Path | None, way: _Way
+    notebooks: Mapping[str, Path], folder: Path, name: str | None, beside: Path | None, way: _Way
 ) -> None:
-    """The page of a notebook's trajectory, or a list."""
+    """Show a notebook's trajectory, or list the folder."""
     from deskcheck.notebook.trajectory.file import read_trajectory
     from deskcheck.notebook.trajectory.ipynb import read_notebook
     from deskcheck.view.notebook_page import notebook_facts, notebook_page, trajectory_table
 
-    if id_ is None and (folder.is_file() or (len(notebooks) == 1 and (way.out is not None or way.open_))):
-        id_ = next(iter(notebooks))
-    if id_ is None:
+    if name is None and (folder.is_file() or (len(notebooks) == 1 and (way.out is not None or way.open_))):
+        name = next(iter(notebooks))
+    if name is None:
         if way.asks_for_page or beside is not None:
-            raise InputError(f"a page shows one notebook: say which. deskcheck view {folder} lists them.")
+            raise InputError(f"a page shows one notebook: give its ID. deskcheck view {folder} lists them.")
         _list_notebooks(notebooks, as_json=way.as_json)
         return
-    trajectory = read_trajectory(_named(id_, notebooks, folder))
+    trajectory = read_trajectory(_named(name, notebooks, folder))
     stored = None if beside is None else read_notebook(beside)
     way.show(
         lambda: notebook_page(trajectory, stored),
@@ -232,44 +241,46 @@ def _list_notebooks(notebooks: Mapping[str, Path], *, as_json: bool) -> None:
         console_out().print(trajectories_table(read))
 
 
-def _named(id_: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
-    """The file of the notebook that is meant. Raises InputError: there is none, or several."""
-    if id_ not in notebooks:
-        id_ = _by_own_id(id_, notebooks) or id_
-    if id_ in notebooks:
-        return notebooks[id_]
-    matches = [name for name in notebooks if id_ in name]
+def _named(part: str, notebooks: Mapping[str, Path], folder: Path) -> Path:
+    """The file of the one notebook with this name or part of a name. Raises InputError."""
+    if part not in notebooks:
+        part = _by_own_id(part, notebooks) or part
+    if part in notebooks:
+        return notebooks[part]
+    matches = [name for name in notebooks if part in name]
     if len(matches) != 1:
-        what = f"{len(matches)} notebooks have {id_!r} in their name" if matches else f"no notebook {id_!r}"
-        raise InputError(f"{folder}: {what}. There are {', '.join((matches or [*notebooks])[:10])}.")
+        what = f"{len(matches)} notebooks have {part!r} in their name" if matches else f"no notebook {part!r}"
+        raise InputError(f"{folder}: {what}. The notebooks are: {', '.join((matches or [*notebooks])[:10])}.")
     return notebooks[matches[0]]
 
 
-def _by_own_id(id_: str, notebooks: Mapping[str, Path]) -> str | None:
-    """The name of the trajectory with this id, as `ask` reports it; also of a sample of it."""
+def _by_own_id(searched_id: str, notebooks: Mapping[str, Path]) -> str | None:
+    """The name of the trajectory with this id, or with a sample of this id, as `ask` reports them."""
     from deskcheck.notebook.trajectory.file import read_trajectory
 
     for name, path in notebooks.items():
         trajectory_id: str = read_trajectory(path).id
-        if id_ == trajectory_id or id_.startswith(f"{trajectory_id}:"):
+        if searched_id == trajectory_id or searched_id.startswith(f"{trajectory_id}:"):
             return name
     return None
 
 
-def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str | None, way: _Way) -> None:
-    """The transcripts of a sample, or a list."""
+def _view_attempts(
+    folder: Path, sample_id: str | None, model: str | None, method: str | None, way: _Way
+) -> None:
+    """Show the transcripts of a sample, or list all samples."""
     from deskcheck.view import attempts_page as attempts
 
     answers = attempts.answered_in(folder, model=model, method=method)
-    if id_ is None:
+    if sample_id is None:
         if way.asks_for_page:
-            raise InputError(f"a page shows one sample: say which. deskcheck view {folder} lists them.")
+            raise InputError(f"a page shows one sample: give its ID. deskcheck view {folder} lists them.")
         if way.as_json:
             print(json.dumps(attempts.attempts_facts(answers)))
         else:
             console_out().print(attempts.attempts_list(answers))
         return
-    of_one = attempts.of_sample(answers, id_)
+    of_one = attempts.of_sample(answers, sample_id)
     way.show(
         lambda: attempts.attempts_page(of_one),
         lambda: attempts.attempts_facts(of_one),
@@ -278,51 +289,49 @@ def _view_attempts(folder: Path, id_: str | None, model: str | None, method: str
 
 
 def _view_beside(recording: Any, path: Path, choices: dict[str, Any], way: _Way) -> None:
-    """A model's run beside a recording: as a page, or where they part, here."""
-    from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_told
+    """Compare a model's run with a recording: as a page, or up to the first difference in the terminal."""
+    from deskcheck.view.side_by_side import beside, beside_page, beside_table, read_prediction
 
-    comparison = beside(recording, read_told(path, recording, **choices))
+    comparison = beside(recording, read_prediction(path, recording, **choices))
     way.show(lambda: beside_page(comparison), lambda: comparison.facts, lambda: beside_table(comparison))
 
 
 def show(
     folder: Annotated[Path, typer.Argument(help="A folder of recordings.")],
-    id_: Annotated[
+    recording_id: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ID]", help="Its id, or a part that no other has. Not needed if there is only one."
+            metavar="[ID]",
+            help="Id of the recording, or a part that no other id contains. Not needed if there is only one.",
         ),
     ] = None,
     notation: Annotated[
-        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.own)}.")
+        str, typer.Option("--notation", "-n", help=f"One of {', '.join(NOTATIONS.built_in)}.")
     ] = "compact",
     max_values: Annotated[
         int,
         typer.Option(
             "--max-values",
             min=1,
-            help="The text ends (`cut: values`) before its events together hold more values than this.",
+            help="Maximum number of values in the text, which ends there with `cut: values`.",
         ),
     ] = MAX_VALUES,
     as_json: Json = False,
 ) -> None:
-    """Write the trace of one recording as text, in a notation that models are taught and asked in."""
+    """Print the trace of one recording in a notation that models are trained on and answer in."""
     from deskcheck.recording.reader import Recordings
 
     if notation not in NOTATIONS:
-        raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
+        raise InputError(f"unknown notation {notation!r}. The notations are {', '.join(NOTATIONS)}.")
     recordings = Recordings(folder)
-    if id_ is None and len(recordings) != 1:
+    if recording_id is None and len(recordings) != 1:
         raise InputError(
-            f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
+            f"{folder}: has {len(recordings)} recordings: give an ID. deskcheck view {folder} lists them."
         )
-    recording = recordings.named(id_) if id_ is not None else next(iter(recordings))
+    recording = recordings.named(recording_id) if recording_id is not None else next(iter(recordings))
     text = NOTATIONS[notation].render(recording, most=max_values)
     if text.endswith(f"cut: {VALUES}"):
-        say(
-            f"{recording.id}: the text ends where its events would hold more than {max_values:,} values "
-            "together. --max-values N writes out more."
-        )
+        say(f"{recording.id}: the text ends after {max_values:,} values. For more give --max-values N.")
     print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)
 
 

@@ -1,4 +1,4 @@
-"""Recording as a job: what decides a recording, and the work, which records programs of one shard."""
+"""Recording as a job: the digest of everything that decides a recording, and the work on one shard."""
 
 import atexit
 import functools
@@ -34,11 +34,11 @@ from deskcheck.tracer import tracer_class
 
 _FIELDS = tuple(field.name for field in fields(Program))
 _IN_ORDER = (*reversed(TABLES),)
-"""As they are put in their places: the file of recordings is the commit."""
+"""The tables in the order in which their files are moved into the folder; the last one is the commit."""
 _ALL = 1 << 60
-"""More than there are: one shard takes everything."""
+"""More than any number of rows, so that one shard takes everything."""
 _NAMED = 100
-"""Programs that were our failures, of which a line of the manifest tells the details."""
+"""Maximum number of failures of deskcheck whose details a line of the manifest contains."""
 
 
 def record_job(
@@ -52,19 +52,18 @@ def record_job(
     patience_s: float | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
 ) -> JobSummary:
-    """Record programs in shards of about `size`, as `run_job` does: only what is missing, wherever `runner`
-    does it.
+    """Record programs in shards of about `size`, by `run_job`. Finished shards are not recorded again.
 
-    A program's failure is a row. One that ends the process that records it three times has a row with the
-    outcome ``harness_error``, which says how.
+    A program that fails is a row like any other. If a program ends the process that records it three times,
+    its row has the outcome ``harness_error``, with the details.
 
-    patience_s: longest time for one program, all its runs together, before the process that records it
-    counts as hung.
+    runner: where the work is done. patience_s: maximum time for all runs of one program, after which the
+    process that records it counts as hung.
 
     Raises:
-        InputError: a program or the folder cannot be used; another Python on another machine.
-        RecordingError: another job has the folder, or the disk refuses.
-        SandboxError: a machine does not give what the level needs.
+        InputError: a program or the folder cannot be used, or a machine has another version of Python.
+        RecordingError: another job uses the folder, or the disk refuses to write.
+        SandboxError: a machine cannot confine programs at this level.
     """
     settings = settings or RecordSettings()
     if patience_s is None:
@@ -85,7 +84,7 @@ def record_job(
 
 
 def _decided_by(settings: RecordSettings) -> str:
-    """Digest of what, beside the programs, decides recordings: settings, tracer, versions."""
+    """Digest of everything except the programs that decides recordings: settings, tracer, versions."""
     environment = None
     if settings.environment is not None:
         environment = find(settings.environment)
@@ -102,7 +101,7 @@ def _decided_by(settings: RecordSettings) -> str:
 
 
 def tracer_there(settings: RecordSettings) -> str:
-    """Name of the tracer that records: of another interpreter, the one that its fork server finds."""
+    """Name of the tracer that records. For another interpreter its fork server chooses the tracer."""
     if settings.python is None:
         return tracer_class().name
     return _tracer_of(settings.python)
@@ -122,20 +121,22 @@ def _line(program: Program) -> str:
 
 
 def _make(task: dict[str, Any]) -> Line | None:
-    """Record programs FIRST to STOP of a shard. If that is all of it, it is put in its place.
+    """Record programs FIRST to STOP of a shard. If they are the whole shard, move it into the folder.
 
-    ``settings``, ``decided_by``; ``fresh``: throw away what an earlier try left; ``patience_s``: longest time
-    for one program, after which this process ends itself; ``blame``: do not run it, its recording is that we
-    failed, and how. What an earlier try had finished is not done again.
+    Programs that an earlier try finished are not recorded again.
+
+    Keys of the task: ``settings`` and ``decided_by``. ``fresh``: whether to delete the results of an earlier
+    try. ``patience_s``: maximum time for one program, after which this process ends itself. ``blame``: how
+    deskcheck failed on the program, which is recorded instead of running it.
     """
     settings = RecordSettings.from_dict(task["settings"])
     check_machine(_decided_by(settings), task, "Python, deskcheck or environment")
-    place = JobFolder(task["folder"])
-    check_seen(place)
+    folder = JobFolder(task["folder"])
+    check_seen(folder)
     first, stop = task["first"], task["stop"]
-    scratch = place.scratch(task["shard"], first, stop)
-    programs = [Program.from_dict(row) for row in read_items(place.plan(task["shard"]), first, stop)]
-    with place.doing("record a shard"):
+    scratch = folder.scratch(task["shard"], first, stop)
+    programs = [Program.from_dict(row) for row in read_items(folder.plan(task["shard"]), first, stop)]
+    with folder.doing("record a shard"):
         scratch.mkdir(parents=True, exist_ok=True)
         lock = lock_scratch(scratch)
         if task["fresh"] or not _pair(scratch):
@@ -148,11 +149,11 @@ def _make(task: dict[str, Any]) -> Line | None:
                     _record_one(program, writer, settings, task)
         finally:
             unwatch()
-    with place.doing("put a shard in its place"):
+    with folder.doing("put a shard in its place"):
         sync(scratch)
     if not task["whole"]:
         return None
-    put(place, task["shard"], {table: scratch / f"{table}-00000.parquet" for table in _IN_ORDER})
+    put(folder, task["shard"], {table: scratch / f"{table}-00000.parquet" for table in _IN_ORDER})
     shutil.rmtree(scratch, ignore_errors=True)
     return _describe(task)
 
@@ -168,7 +169,7 @@ def _record_one(program: Program, writer: Writer, settings: RecordSettings, task
 
 
 _recorders = ExitStack()
-"""Holds the recorder of this process, which the next shard with the same settings uses."""
+"""Closes the recorder of this process, which the next shard with the same settings uses again."""
 atexit.register(_recorders.close)
 
 
@@ -183,27 +184,27 @@ def _recorder(settings: RecordSettings) -> ProgramRecorder:
 
 
 def _pair(scratch: Path) -> bool:
-    """Whether a shard in it, if there is one, has both its files. Else half was put in its place."""
+    """Whether the folder has both files of a shard or none. With one file, half of it has been moved."""
     return len([*scratch.glob("*-00000.parquet")]) != 1
 
 
 def _join(task: dict[str, Any]) -> Line:
-    """Make a shard of its parts, each a writer's folder with one, given as ``[first, stop]`` in order."""
-    place = JobFolder(task["folder"])
-    folders = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
-    with place.doing("join the parts of a shard"):
-        parts = {table: place.work / f"{task['shard']}.{table}.part" for table in TABLES}
+    """Join the parts of a shard. Each is named by ``[first, stop]`` and in the folder of a writer."""
+    job_folder = JobFolder(task["folder"])
+    folders = [job_folder.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
+    with job_folder.doing("join the parts of a shard"):
+        parts = {table: job_folder.work / f"{task['shard']}.{table}.part" for table in TABLES}
         join_shards(
             [{table: folder / f"{table}-00000.parquet" for table in TABLES} for folder in folders], parts
         )
-    put(place, task["shard"], {table: parts[table] for table in _IN_ORDER})
+    put(job_folder, task["shard"], {table: parts[table] for table in _IN_ORDER})
     return _describe(task)
 
 
 def _describe(task: dict[str, Any]) -> Line:
-    """What the manifest says of a shard: docs/guides/jobs.md names the fields."""
-    place, shard = JobFolder(task["folder"]), task["shard"]
-    paths = {table: place.file(table, shard) for table in TABLES}
+    """The manifest's line about a shard. Its fields are described in docs/guides/jobs.md."""
+    folder, shard = JobFolder(task["folder"]), task["shard"]
+    paths = {table: folder.file(table, shard) for table in TABLES}
     columns = ["id", "outcome", "detail", "n_events", "repeatable"]
     rows = pq.read_table(
         paths["recordings"], columns=columns, use_threads=False, pre_buffer=False

@@ -1,6 +1,6 @@
 """Takes secrets out of recordings of programs: values of this process's environment, and of ``.env`` files.
 
-Not the program's own text, which is kept as it is: a secret that stands in it is in the recording, too.
+The text of the program is not masked. If it contains a secret, the recording does, too.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from deskcheck.recording.secrets import EnvironmentMask, secrets_of, variables_a
 
 
 def mask_around(*folders: str | None) -> EnvironmentMask | None:
-    """For the secrets of the environment and of ``.env`` in these folders; None where there are none."""
+    """The mask for secrets of the environment and of ``.env`` in these folders; None without secrets."""
     secrets = secrets_of(variables_around(*folders))
     return EnvironmentMask(secrets) if secrets else None
 
@@ -28,5 +28,5 @@ def masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
 
 
 def masked_text(names: Iterable[str]) -> str:
-    """What a user is told whose secrets were taken out."""
-    return f"the values of {', '.join(sorted(names))} are masked in what was recorded; --no-mask keeps them"
+    """The note for a user whose secrets were masked."""
+    return f"the values of {', '.join(sorted(names))} are masked in the recording; --no-mask keeps them"

@@ -38,28 +38,29 @@ from deskcheck.words import counted, counts_text, list_lines
 
 _log = logging.getLogger(__name__)
 SLOW = (
-    "the tracer's C core is not built for this Python: the reference tracer records, which tells the same "
-    "and takes about a hundred times as long. With a C compiler, installing deskcheck again builds it."
+    "the tracer's C core is not built for this Python. The reference tracer records the same, but takes "
+    "about a hundred times as long. To build the core, install a C compiler, then deskcheck again."
 )
 """The note for users of the reference tracer."""
 NOT_KNOWN = (
-    "deskcheck knows CPython 3.11 to 3.15 with a GIL, and {python} is another interpreter: the reference "
-    "tracer records, slowly, what Python itself tells. Left out are the value stack, how far iterators are, "
-    "and all threads but the first."
+    "deskcheck supports CPython 3.11 to 3.15 with a GIL, and this is {python}. The reference tracer records "
+    "slowly, without the value stack, the positions of iterators, and threads other than the first."
 )
-"""The note where deskcheck does not know the interpreter's memory."""
+"""The note for interpreters whose memory layout deskcheck does not know."""
 SLOW_THERE = (
-    "the tracer's C core is not built for that Python: the reference tracer records, which tells the same "
-    "and takes about a hundred times as long. Where deskcheck is installed from a wheel of that Python's "
-    "version, or built in its source folder with that version, there is one."
+    "the tracer's C core is not built for that Python. The reference tracer records the same, but takes "
+    "about a hundred times as long. For the core, install deskcheck from a wheel for that version of "
+    "Python, or build it in its source folder with that version."
 )
 """The note for another interpreter."""
 HASH_SEEDS = (0, 1)
-"""PYTHONHASHSEED of the run that is kept, and of the run that it is compared with."""
+"""PYTHONHASHSEED of the recorded run, and of the run for comparison."""
 _TIMES_ELSEWHERE = 2
 _BY_LUCK = ((101, 1), (102, 2))
-"""Seed and hash seed of further runs elsewhere, without the tracer: results that depend on hashes, addresses
-or threads can be the same twice."""
+"""Seed and hash seed of further runs elsewhere, without the tracer.
+
+Results that depend on hashes, addresses or threads can be the same in two runs by chance.
+"""
 
 
 @dataclass(slots=True)
@@ -68,19 +69,19 @@ class RecordSummary:
 
     recorded: int = 0
     skipped: int = 0
-    """Programs that the folder had."""
+    """Programs whose recordings the folder already had."""
     by_outcome: Counter[str] = field(default_factory=Counter)
     """Outcome -> new recordings."""
     not_repeatable: dict[str, str] = field(default_factory=dict)
-    """Where two runs differ."""
+    """Program id -> the first difference between two runs."""
     untraced: dict[str, str] = field(default_factory=dict)
-    """Where only the run without the tracer differs."""
+    """Program id -> the difference, if only the run without the tracer differs."""
     causes: Counter[str] = field(default_factory=Counter)
-    """`repeats.Cause` -> programs that it makes unrepeatable."""
+    """`repeats.Cause` -> programs that do not repeat because of it."""
     refused: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Refusals of the sandbox."""
+    """Program id -> what the sandbox refused it, with counts."""
     problems: dict[str, str] = field(default_factory=dict)
-    """How deskcheck itself failed."""
+    """Program id -> how deskcheck itself failed."""
     files: list[str] = field(default_factory=list)
 
     @property
@@ -88,30 +89,29 @@ class RecordSummary:
         return self.recorded + self.skipped
 
     def lines(self, out: Path) -> Iterator[str]:
-        """What a person is told."""
+        """Lines for the terminal."""
         ends = counts_text(self.by_outcome)
         yield f"recorded {counted(self.recorded, 'program')} in {out}" + (f": {ends}" if ends else "")
         yield from self._skipped_lines()
         yield from self._difference_lines()
         yield from self._refused_lines()
-        yield from list_lines("our own failures", self.problems)
+        yield from list_lines("failures of deskcheck", self.problems)
 
     def _refused_lines(self) -> Iterator[str]:
-        """What the sandbox refused programs, and the way out."""
+        """Lines about programs that the sandbox refused something, with the way out."""
         if not self.refused:
             return
         programs = Counter(name for names in self.refused.values() for name in names)
         names = ", ".join(name for name, _ in programs.most_common(5))
-        verb = "were" if len(self.refused) > 1 else "was"
         yield (
-            f"{len(self.refused)} of {counted(self.recorded, 'program')} {verb} refused something by the "
-            f"sandbox: {names}. They are not asked about. If you trust them, --sandbox trusted runs them."
+            f"the sandbox refused something to {len(self.refused)} of {counted(self.recorded, 'program')}: "
+            f"{names}. No questions are asked about these. If you trust them, use --sandbox trusted."
         )
         yield from list_lines("refused", {id_: refused_text(names) for id_, names in self.refused.items()})
 
     def _skipped_lines(self) -> Iterator[str]:
         if self.skipped:
-            yield f"{self.skipped} were there already"
+            yield f"skipped {self.skipped}, already in the folder"
 
     def _difference_lines(self) -> Iterator[str]:
         yield from list_lines("not repeatable", self.not_repeatable)
@@ -124,7 +124,7 @@ class RecordSummary:
     def add(
         self, program: Program, future: "Future[Recorded]", note: Callable[[str], None]
     ) -> RunResult | None:
-        """Count a recording that is finished; None where deskcheck failed on the program."""
+        """Count a finished recording. Returns None if deskcheck failed on the program."""
         recorded = None
         try:
             with own_failures(functools.partial(self.problems.__setitem__, program.id)):
@@ -146,7 +146,7 @@ class RecordSummary:
         return run_result
 
     def add_difference(self, program_id: str, where: str | None) -> None:
-        """Count a recording whose runs differ; None: they do not."""
+        """Count a recording by the difference between its runs, if any."""
         if where is not None:
             (self.untraced if where.startswith(UNTRACED) else self.not_repeatable)[program_id] = where
 
@@ -156,7 +156,7 @@ class Recorded(NamedTuple):
 
     run_result: RunResult
     where: str | None
-    why: dict[Cause, str]
+    causes: dict[Cause, str]
 
 
 class ProgramRecorder:
@@ -175,7 +175,7 @@ class ProgramRecorder:
         self.masked: set[str] = set()
         """Names of the variables whose values were masked."""
         self._stopping = threading.Event()
-        self._place = Sandbox(
+        self._sandbox = Sandbox(
             settings.sandbox,
             workers=workers,
             limits=settings.limits,
@@ -184,16 +184,16 @@ class ProgramRecorder:
         )
 
     def __enter__(self) -> Self:
-        self._place.__enter__()
+        self._sandbox.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._place.close()
+        self._sandbox.close()
 
     @property
     def tracer(self) -> str:
-        """Name of the tracer for programs without an environment of their own."""
-        return self._place.tracer(None)
+        """Name of the tracer for programs that do not name an environment."""
+        return self._sandbox.tracer(None)
 
     def stop(self) -> None:
         """Kill running programs: `record` raises Cancelled in its threads."""
@@ -205,7 +205,7 @@ class ProgramRecorder:
         return self._run(program, tracing=tracing, **how)
 
     def _run(self, program: Program, **how: Any) -> RunResult:
-        return self._place.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
+        return self._sandbox.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
 
     def _elsewhere(self, seed: int, first: RunResult, *, mix: bool = False) -> dict[str, Any]:
         """The settings of a run on another machine. It may take longer, unless a limit ended the first run.
@@ -265,7 +265,10 @@ class ProgramRecorder:
     def _differs(
         self, program: Program, run_result: RunResult, first: IO[bytes]
     ) -> tuple[str | None, dict[Cause, str]]:
-        """The first difference of further runs from the first, whose events are in the file; its causes."""
+        """The first difference between the first run and further ones, with its causes.
+
+        first: the file with the events of the first run.
+        """
         for seed in range(1, self.settings.runs):
             again, where = self._another_run(program, seed, run_result, first)
             if where is not None:
@@ -309,22 +312,22 @@ class ProgramRecorder:
 
     def environment(self, program: Program, packages: dict[str, str]) -> Environment:
         """The environment of a recording. packages: those that the program imported."""
-        built = self._place.environment(program)
+        built = self._sandbox.environment(program)
         settings = self.settings
         environment = Environment.here(
-            tracer=tracer_class().name if built is None else self._place.tracer(program),
+            tracer=tracer_class().name if built is None else self._sandbox.tracer(program),
             hash_seed=HASH_SEEDS[0],
             packages=packages,
             granularity=settings.granularity,
             limits=settings.trace_limits.leaving_out,
-            fixed=self._place.determinism.said,
+            fixed=self._sandbox.determinism.said,
         )
         environment = replace(
             environment,
             run_limits=settings.limits.to_dict(),
             trace_limits=asdict(settings.trace_limits),
             sandbox=settings.sandbox.value,
-            accounts=self._place.accounts(),
+            accounts=self._sandbox.accounts(),
         )
         if built is None:
             return environment
@@ -396,11 +399,11 @@ def record_programs(
 
 
 _LIMITED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
-"""Outcomes of runs that come further without the tracer."""
+"""Outcomes of runs that get further without the tracer."""
 
 
 def without_tracer(traced: RunResult, run: Callable[[], RunResult]) -> str | None:
-    """How a run without the tracer ends differently, else None. If it does, the tracer changed the program.
+    """How a run without the tracer ends differently, because the tracer changed the program; else None.
 
     run: makes the run without the tracer.
     """
@@ -419,7 +422,7 @@ def _this_python() -> str:
 
 
 def slow(python: str | None) -> str:
-    """The note for a user where the reference tracer records. python: the value of --python."""
+    """The note for the user if the reference tracer records. python: the value of --python."""
     if python is None:
         return SLOW if KNOWN else NOT_KNOWN.format(python=_this_python())
     return f"--python {python}, Python {of_interpreter(python).python_version}: {SLOW_THERE}"

@@ -1,8 +1,8 @@
-"""Which global variables code may read, by its text; and recordings without the others.
+"""Finds the global variables that code may read, by its text, and leaves others out of recordings.
 
-Functions cannot read a variable that their text does not name, not even in a string, unless they take all
-names at once (`globals`, `vars`, a computed `getattr`). If such a variable differs between runs, it is left
-out of the recording.
+A function cannot read a variable whose name does not occur in its text, not even in a string, unless it
+takes all names at once (`globals`, `vars`, a computed `getattr`). A variable that cannot be read and differs
+between runs is left out of the recording.
 """
 
 import ast
@@ -19,7 +19,7 @@ from deskcheck.recording.value import loads, reached
 from deskcheck.sources.text.python import nodes_of
 
 VARIES = "varies"
-"""Why such a value is left out (`Value.cut`)."""
+"""The reason in `Value.cut` for a value that is left out."""
 _WORD = re.compile(r"\w+")
 _ALL_NAMES = frozenset(
     {"globals", "vars", "eval", "exec", "dir", "__import__", "import_module", "__dict__", "__globals__"}
@@ -68,7 +68,7 @@ def _takes_all(node: ast.AST) -> bool:
 
 
 def without(blocks: Sequence[bytes], names: frozenset[Global]) -> Iterator[bytes]:
-    """The events without the values of these variables and the objects that only they lead to."""
+    """The events without the values of these variables, and without objects that only these reach."""
     reachable = _led_to(chain.from_iterable(map(rows, blocks)), names)
     types: dict[int, str] = {}
     """Types of the objects in earlier events."""
@@ -88,7 +88,7 @@ def without(blocks: Sequence[bytes], names: frozenset[Global]) -> Iterator[bytes
 
 
 def _is_whole(content: Any) -> bool:
-    """Whether it is an object as a whole, not a change of one."""
+    """Whether the content describes an object completely, not a change of it."""
     return content is not None and "kind" in content
 
 
@@ -105,7 +105,7 @@ def _cut(encoded: Any, types: Mapping[int, str]) -> Any:
 
 
 def _led_to(every: Iterable[Row], names: frozenset[Global]) -> set[int]:
-    """Objects that anything except these variables leads to, at any time."""
+    """Objects that are reachable at any time from anything except these variables."""
     values: list[Any] = []
     contents: dict[int, list[Any]] = {}
     """All contents of each object over time."""

@@ -1,4 +1,4 @@
-"""Records what sources name into a folder: programs, calls that tests make, notebooks."""
+"""Records sources into a folder: programs, calls that tests make, notebooks."""
 
 import logging
 import os
@@ -27,13 +27,13 @@ _log = logging.getLogger(__name__)
 Settings = RecordSettings | SuiteSettings | NotebookSettings
 T = TypeVar("T", RecordSettings, SuiteSettings, NotebookSettings)
 Advance = Callable[..., None]
-"""Called with a text for one more item, or with a text, the number of finished items, and of all."""
+"""Called with a text after each item, or with a text, the number of finished items and the total."""
 _MANY, _SOME = 1000, 20
-"""After more new recordings than the first, the second number is compared with the reference."""
+"""If more recordings than the first number are made, the second number of them is compared."""
 
 
 class SourceKind(StrEnum):
-    """What sources contain. One call records sources of one kind."""
+    """The contents of sources. One call records sources of one kind."""
 
     PROGRAMS = "programs"
     TESTS = "tests"
@@ -41,14 +41,14 @@ class SourceKind(StrEnum):
 
 
 class Summary(Protocol):
-    """What a recording did, in numbers and in words."""
+    """The result of recording, in numbers and in words."""
 
     @property
     def recorded(self) -> int: ...
 
     @property
     def in_folder(self) -> int:
-        """Recordings that the folder has, new and old."""
+        """Number of recordings in the folder, new and old."""
 
     @property
     def problems(self) -> dict[str, str]:
@@ -62,17 +62,18 @@ class Summary(Protocol):
 
 @dataclass(slots=True)
 class RecordResult:
-    """What `record` did, and how some of the recordings compare with the reference tracer, if they were
-    compared. unusable: source, or place of a row -> why it could not be read."""
+    """The result of `record`."""
 
     kind: SourceKind
     summary: Summary
     agreement: "ReferenceAgreement | None" = None
+    """Comparison of some recordings with the reference tracer, if it was made."""
     unusable: dict[str, str] = field(default_factory=dict)
+    """Source or location of a row -> the reason why it could not be read."""
 
     @property
     def exit_status(self) -> int:
-        """The status of a command: 1 for nothing, or what differs; 2 for errors of ours."""
+        """The exit status: 1 if nothing was recorded or recordings differ, 2 if deskcheck failed."""
         failed = bool(self.summary.problems or self.unusable)
         match self.kind:
             case SourceKind.TESTS:
@@ -100,15 +101,15 @@ class RecordResult:
 
 
 def kind_of(sources: Sequence[str]) -> SourceKind:
-    """Raises InputError for sources of two kinds, and for tests of two projects."""
+    """The kind of all sources. Raises InputError for sources of two kinds, and for tests of two projects."""
     kind_by_source = {source: _kind(source) for source in sources}
     kinds = {*kind_by_source.values()}
     if SourceKind.NOTEBOOKS in kinds and len(kinds) > 1:
         program = next(source for source, kind in kind_by_source.items() if kind is not SourceKind.NOTEBOOKS)
-        raise InputError(f"{program}: is no notebook, and those are recorded by themselves.")
+        raise InputError(f"{program}: is not a notebook. Record notebooks with a separate command.")
     if SourceKind.TESTS in kinds and len(sources) > 1:
         raise InputError(
-            f"{sources[0]}: the tests of a project are recorded by themselves: name one pytest:PATH."
+            f"{sources[0]}: record the tests of a project with a separate command, for one pytest:PATH."
         )
     return kinds.pop() if kinds else SourceKind.PROGRAMS
 
@@ -128,11 +129,11 @@ def record(
     progress: Advance = lambda what, result=None, of=None: None,
     note: Callable[[str], None] = _log.warning,
 ) -> RecordResult:
-    """Record sources into a folder, except what it has.
+    """Record sources into a folder, without repeating recordings that it already has.
 
-    A row of a data file, or one of several sources, that cannot be used is left out
-    (`RecordResult.unusable`). Of more than 1,000 new recordings of programs, 20 are compared with the
-    reference tracer. After an interrupt the same call resumes.
+    If a row of a data file, or one of several sources, cannot be used, it is left out
+    (`RecordResult.unusable`). If more than 1,000 recordings of programs are made, 20 of them are compared
+    with the reference tracer. After an interrupt the same call resumes.
 
     sources: as of `deskcheck record` (`deskcheck.sources.SOURCES`); an argument list follows its
     ``FILE.py::FUNCTION``. settings: `RecordSettings` for programs, `SuiteSettings` for ``pytest:PATH``,
@@ -140,9 +141,9 @@ def record(
     ``inputs:FILE.py``. note: called with sentences for the user.
 
     Raises:
-        InputError: none of the sources can be used, or not the folder; settings for another kind of source.
+        InputError: no source can be used, the folder cannot be used, or settings are for other sources.
         RecordingError: the folder cannot be written to.
-        SandboxError: this machine does not give what the level of confinement needs.
+        SandboxError: this machine cannot confine programs at this level.
     """
     from deskcheck.jobs.spread import Spread
 
@@ -150,7 +151,7 @@ def record(
     spread = spread or Spread()
     if kind is not SourceKind.PROGRAMS and spread.in_shards:
         raise InputError(
-            f"{sources[0]}: --shards, --on, --ray-address and --replace are for programs, "
+            f"{sources[0]}: --shards, --on, --ray-address and --replace are only for programs, "
             "not for notebooks and pytest."
         )
     if kind is SourceKind.NOTEBOOKS:
@@ -224,14 +225,14 @@ def _programs(
 def _compare_some(
     new: int, out: Path, confinement: Confinement, workers: int, progress: Advance
 ) -> "ReferenceAgreement | None":
-    """The comparison of some recordings, if many were made, and not by the reference itself."""
+    """The comparison of some recordings, if many were made by a tracer other than the reference."""
     from deskcheck.recorder.verify import REFERENCE, against_reference
     from deskcheck.recording.reader import Recordings
 
     if new <= _MANY or tracer_class().name == REFERENCE:
         return None
     return against_reference(
-        Recordings(out), most=_SOME, workers=workers, confinement=confinement, progress=progress
+        Recordings(out), max_count=_SOME, workers=workers, confinement=confinement, progress=progress
     )
 
 
@@ -272,8 +273,8 @@ def programs_of(
 ) -> Iterator[Program]:
     """The programs of all sources. All sources are looked up before the first program.
 
-    unusable: receives sources that cannot be used, with the reason. Raises InputError if no source can be
-    used; without `unusable`, if one cannot.
+    unusable: receives sources that cannot be used, with the reasons. Raises InputError if no source can be
+    used, or without `unusable` for the first that cannot.
     """
     from deskcheck.sources import programs
 
@@ -306,7 +307,7 @@ def _all_of(iterators: Iterable[Iterator[Program]]) -> Iterator[Program]:
 
 
 def with_arguments(sources: Sequence[str]) -> list[tuple[str, str | None]]:
-    """Sources with their argument lists, which follow them."""
+    """Pairs of a source and the argument list that follows it, or None."""
     calls: list[tuple[str, str | None]] = []
     for text in sources:
         if calls and "::" in calls[-1][0] and calls[-1][1] is None and not _may_be_source(text):

@@ -1,8 +1,8 @@
-"""Whether runs of a program differ, and the causes, found by experiment.
+"""Finds out whether runs of a program differ, and by experiment why.
 
-The words are those of the literature on flaky tests (Luo et al. 2014, doi:10.1145/2635868.2635920, table 1;
-Gruber et al. 2021, arXiv:2101.09077, for Python), with `ADDRESSES` for what shows where objects lie. Network
-and test order do not occur here: a program has no network and runs alone.
+The causes have the names from the literature on flaky tests (Luo et al. 2014, doi:10.1145/2635868.2635920,
+table 1; Gruber et al. 2021, arXiv:2101.09077, for Python). `ADDRESSES` is added, for results that depend on
+memory addresses. Network and test order do not occur: programs run one at a time and without a network.
 """
 
 import functools
@@ -36,20 +36,20 @@ class Cause(StrEnum):
     TIME = "time"
     """Clocks and dates."""
     UNORDERED = "unordered collections"
-    """The order of sets, and whatever else follows from hashes of strings."""
+    """The order of sets, and everything else that depends on hashes of strings."""
     ADDRESSES = "addresses"
-    """Where objects lie in memory: `id`, hashes of objects, the default `repr`."""
+    """Memory addresses of objects: `id`, hashes of objects, the default `repr`."""
     CONCURRENCY = "concurrency"
-    """When threads take turns."""
+    """The moments when threads switch."""
     ENVIRONMENT = "environment"
-    """Names of the machine, of its users and folders, what it has, its processes, and the environment."""
+    """Names of the machine, its users and folders; its hardware, processes and environment variables."""
     UNKNOWN = "unknown"
-    """It differs with all of these fixed, or only when several of them change together."""
+    """Runs differ with all sources fixed, or only when several sources change together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """A comparison of runs: the first difference, and each cause with the difference that it makes."""
+    """A comparison of runs: the first difference, and the causes with the difference that each makes."""
 
     runs: int
     difference: str | None
@@ -58,18 +58,19 @@ class Repeats:
 
 _FIXED = Determinism(clock=1_699_963_200.0, tick_s=0.001, random_seed=0, turns=True, addresses=True)
 _STEP_S = 90_061.5
-"""Between the clocks of two runs: a day, an hour, a minute, a second and a half."""
+"""Time between the clocks of two runs: a day, an hour, a minute, a second and a half."""
 _TRIES = 3
-"""Values that each source takes, beside its fixed one."""
+"""Number of values that each source takes in addition to its fixed one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Conditions:
-    """The conditions of a run. again: programs that its server ran before; none for a fresh one."""
+    """The conditions of a run."""
 
     determinism: Determinism
     hash_seed: int = 0
     again: int = 0
+    """Number of programs that the server ran before; 0 for a new server."""
     elsewhere: Elsewhere | None = None
 
     def varied(self, cause: Cause, number: int) -> "_Conditions":
@@ -99,8 +100,10 @@ _Observed = tuple[RunResult, Callable[[], Iterator[bytes]]]
 
 
 class _Experiments:
-    """Runs of one program under chosen conditions. fixed: what its user has fixed, and stays so.
-    sandbox_of: makes a sandbox for some of them."""
+    """Runs of one program under chosen conditions.
+
+    fixed: sources that the user has fixed, which are never varied. sandbox_of: makes a sandbox for some runs.
+    """
 
     def __init__(
         self,
@@ -136,7 +139,7 @@ class _Experiments:
         self.sandboxes: dict[tuple[int, bool | None], Sandbox] = {}
 
     def observe(self, conditions: _Conditions) -> _Observed:
-        """Run the program in a fresh server, or in one that has run it before."""
+        """Run the program in a new server, or in one that has run it before."""
         key = conditions.hash_seed, conditions.determinism.addresses
         sandbox = self.sandboxes.get(key) if conditions.again else None
         run = functools.partial(self.run, determinism=conditions.determinism, elsewhere=conditions.elsewhere)
@@ -159,8 +162,11 @@ class _Experiments:
         return conditions
 
     def causes(self) -> dict[Cause, str]:
-        """Fix everything, then vary one source at a time: if the run differs, the source is a cause. Then fix
-        only the causes: if the run still differs, there is an unknown one."""
+        """The causes of a difference, each with the difference that it makes.
+
+        First all sources are fixed and varied one at a time: a source that makes the run differ is a cause.
+        Then only the causes are fixed: if the run still differs, there is an unknown cause.
+        """
         first = self.observe(self.base)
         where = difference(first, self.observe(self.base))
         if where is not None:
@@ -193,13 +199,14 @@ def repeat(
     granularity: Granularity = Granularity.LINE,
     confinement: Confinement | str = Confinement.STRICT,
 ) -> Repeats:
-    """Run a program several times under the tracer, each with other hashes, random numbers, clocks, addresses
-    and thread switches; if the runs differ, find the causes.
+    """Run a program several times under the tracer; if the runs differ, find the causes.
 
-    Raises ValueError for less than two runs, SandboxError.
+    Hashes, random numbers, clocks, addresses and thread switches differ between the runs.
+
+    Raises ValueError for fewer than two runs, SandboxError.
     """
     if runs < 2:
-        raise ValueError(f"runs={runs} must be at least two, or there is nothing to compare")
+        raise ValueError(f"runs={runs} must be at least 2, to have runs to compare")
     with ExitStack() as stack:
         sandbox_of = functools.partial(Sandbox, confinement, workers=1, limits=limits)
         experiments = _Experiments(stack, program, Determinism(), sandbox_of, trace_limits, granularity)
@@ -236,6 +243,6 @@ def causes(
         return _Experiments(stack, program, determinism or Determinism(), *about).causes()
 
 
-def in_words(where: str, why: dict[Cause, str]) -> str:
+def in_words(where: str, causes_found: dict[Cause, str]) -> str:
     """A difference with its causes, as recordings store it."""
-    return f"{where} (cause: {', '.join(why)})"
+    return f"{where} (cause: {', '.join(causes_found)})"

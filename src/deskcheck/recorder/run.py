@@ -1,8 +1,8 @@
-"""Runs a program as its user does, and records it: ``deskcheck run app.py ARGUMENTS``.
+"""Runs a program like Python, and records it: ``deskcheck run app.py ARGUMENTS``.
 
-The program is not confined. Working directory, environment, standard streams and exit status are its own.
-Its events come over a pipe that it does not know of; if it is killed, the last ones are read from shared
-memory.
+The program is not confined. It has the working directory, environment and standard streams of the user, and
+its exit status is passed on. Events arrive over a pipe that is hidden from the program. If it is killed, the
+last events are read from shared memory.
 """
 
 import json
@@ -53,15 +53,15 @@ def run(
     settings: RunSettings | None = None,
     note: Callable[[str], None] = _log.warning,
 ) -> tuple[str, int]:
-    """Run and record a program; the id of the recording, and the exit status as of `subprocess`.
+    """Run and record a program. Returns the id of the recording, and the exit status as in `subprocess`.
 
-    Ctrl-C reaches the program; SIGTERM is passed on to it.
+    Ctrl-C reaches the program, and SIGTERM is passed on to it.
 
-    target: a file, or an archive or folder with a ``__main__.py``; ``-`` for standard input; if `module`, the
+    target: a file, an archive or folder with a ``__main__.py``, or ``-`` for standard input; if `module`, the
     name of a module, as for ``python -m``. note: called with the names of masked secrets.
 
     Raises:
-        InputError: there is no such file.
+        InputError: the file does not exist.
         RecordingError: the folder cannot be written to.
     """
     settings = settings or RunSettings()
@@ -120,15 +120,15 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
 
 
 def _refuse_unusable(target: str, file: Path) -> None:
-    """Raise InputError for what is not a file, nor a folder with a ``__main__.py``."""
+    """Raise InputError if the target is neither a file nor a folder with a ``__main__.py``."""
     if target.startswith("-"):
         raise InputError(
-            f"{target}: is no option of `deskcheck run`. Its own stand before FILE.py, those of the "
-            "program after it; a file of that name is ./" + target
+            f"{target}: is not an option of `deskcheck run`. Put options of deskcheck before FILE.py, and "
+            f"options of the program after it. For a file of this name write ./{target}"
         )
     instead = "Write deskcheck run FILE.py, or deskcheck run -m MODULE."
     if not file.exists():
-        raise InputError(f"{target}: is no file. {instead}")
+        raise InputError(f"{target}: is not a file. {instead}")
     if file.is_dir() and not (file / MAIN).is_file():
         raise InputError(f"{target}: is a folder without a file {MAIN}. {instead}")
 
@@ -145,10 +145,10 @@ def _job(
     piped: str | None = None,
     texts: dict[str, str] | None = None,
 ) -> tuple[Program, dict[str, Any]]:
-    """As `_planned`.
+    """The result of `_planned` for one way to run a program.
 
-    recorded: as of `_own`. path: first of the import path. piped: the text of a file that can be read only
-    once. texts: of modules in an archive.
+    recorded: the result of `_own`. path: first entry of the import path. piped: the text of a file that can
+    be read only once. texts: the modules in an archive.
     """
     command = ["-m", target] if how == "module" else [target]
     scope, modules = recorded
@@ -181,9 +181,10 @@ def _module(label: str) -> str:
 
 
 def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Modules in a folder and below: file -> name in events, and their names.
+    """The modules in a folder and below: file -> name in events, and the list of their names.
 
-    Left out are hidden folders and environments, and all modules of a folder with very many."""
+    Hidden folders and environments are left out. If the folder has very many modules, all are left out.
+    """
     scope: dict[str, str] = {}
     modules: list[str] = []
     for subfolder, folders, files in os.walk(folder):
@@ -219,7 +220,7 @@ class _Watched:
         """Texts of the files in an archive."""
 
     def run(self, job: dict[str, Any]) -> int:
-        """The exit status."""
+        """Run the job's process to its end, and return the exit status."""
         settings: RunSettings = job.pop("settings")
         self.texts = job.pop("texts")
         mirror = os.memfd_create("deskcheck")
@@ -252,7 +253,7 @@ class _Watched:
             os.close(mirror)
 
     def _read(self, channel: int, process: "subprocess.Popen[bytes]") -> None:
-        """Read the channel until the program has ended; processes that it started may hold it longer."""
+        """Read the channel until the program has ended. Its child processes may keep the channel open."""
         while True:
             ended = process.poll() is not None
             ready, _, _ = select.select([channel], [], [], 0 if ended else 0.1)
@@ -325,7 +326,7 @@ class _Watched:
 
 @contextmanager
 def _left_to_the_program() -> Iterator[list["subprocess.Popen[bytes]"]]:
-    """In the block Ctrl-C does not end this process, and SIGTERM is passed on to the program."""
+    """Ignore Ctrl-C in the context, and pass SIGTERM on to the program."""
     processes: list[subprocess.Popen[bytes]] = []
 
     def terminate(signum: int, frame: object) -> None:

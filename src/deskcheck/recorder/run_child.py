@@ -1,8 +1,9 @@
-"""The process of a program that its user runs, as ``python FILE ARGUMENTS`` runs it, recorded.
+"""The process of `deskcheck run`: runs a program like ``python FILE ARGUMENTS``, and records it.
 
-Started by path, with a descriptor to read its job from. It is not confined: working directory, environment,
-standard streams, arguments, import path, exit status and traceback are those that the program has without
-us. What leaves the program leaves this file. Standard library only: the interpreter may be another than ours.
+The process is started by the path of this file, and reads its job from a descriptor. It is not confined:
+working directory, environment, standard streams, arguments, import path, exit status and traceback are the
+same as without deskcheck. Exceptions of the program leave this file, too. Only the standard library is
+imported, because the interpreter may be any.
 """
 
 import sys
@@ -38,7 +39,7 @@ from deskcheck.tracer.stdout import StdoutHearing
 del sys.path[0]
 
 _ABOVE = 200
-"""Programs close and count the descriptors that they know of; ours lie above most."""
+"""Lowest descriptor of deskcheck. Programs that close or count descriptors rarely reach so far."""
 
 
 def _job(descriptor: int) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def _moved(descriptor: int) -> int:
 
 
 def _main_module() -> types.ModuleType:
-    """`__main__` as the interpreter makes it."""
+    """A module `__main__` like that of the interpreter."""
     main = types.ModuleType("__main__")
     names = main.__dict__
     names["__builtins__"] = sys.modules["builtins"]
@@ -64,7 +65,7 @@ def _main_module() -> types.ModuleType:
 
 
 def _code(job: dict[str, Any], names: dict[str, Any]) -> types.CodeType:
-    """The code of a file or of standard input, for a namespace that says where it is from."""
+    """The code of a file or of standard input. Writes its origin into the namespace."""
     if job["how"] == "stdin":
         filename = "<stdin>"
         text = sys.stdin.buffer.read()
@@ -85,8 +86,10 @@ def _code(job: dict[str, Any], names: dict[str, Any]) -> types.CodeType:
 
 
 def _run_module(job: dict[str, Any], tracer: Any) -> None:
-    """Run a module as `python -m` does, or the `__main__.py` of an archive or a folder, with the frames of
-    `runpy`. The tracer starts once the module is found: the packages around it are imported without it."""
+    """Run a module as `python -m` does, or the `__main__.py` of an archive or folder, with `runpy`.
+
+    The tracer starts when the module has been found, so imports of its parent packages are not recorded.
+    """
     contained = job["how"] == "contained"
     name = "_get_main_module_details" if contained else "_get_module_details"
     find = getattr(runpy, name)
@@ -124,7 +127,7 @@ def main() -> None:
     tracer = sending_tracer(make, channel, _moved(job["mirror"]), send)
 
     def report(outcome: Outcome, **facts: str) -> None:
-        """Send the end message, unless this is a process that the program forked."""
+        """Send the end message, unless this process is a fork of the program."""
         if os.getpid() != pid:
             return
         files = {

@@ -1,4 +1,4 @@
-"""What decides recordings beside what is recorded: for programs, tests and benchmarks."""
+"""Settings of recordings, for programs, tests and `deskcheck run`."""
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
@@ -13,8 +13,8 @@ from deskcheck.tracer.limits import Granularity, TraceLimits
 Mask = Annotated[
     bool,
     Setting(
-        "Take secrets out of what is recorded: values of environment variables and of .env files, by their "
-        "names; in tests of all environment variables."
+        "Mask secrets in recordings: values of environment variables and of .env files whose names look "
+        "secret; in tests the values of all environment variables."
     ),
 ]
 
@@ -23,11 +23,11 @@ Mask = Annotated[
 class RecordSettings:
     """The settings that decide the recording of a program.
 
-    With `repeat` there are `runs` traced runs, all but the first on another machine (`sandbox.elsewhere`);
-    where they differ, further runs find the causes (`repeats.causes`). wall_s: instead of that of `limits`.
-    The program's ``extra`` names the environment or interpreter, too.
+    With `repeat` there are `runs` traced runs. All but the first seem to run on another machine
+    (`sandbox.elsewhere`). If they differ, further runs find the causes (`repeats.causes`). `wall_s` replaces
+    that of `limits`. The program's ``extra`` also names the environment or interpreter.
 
-    Raises ValueError where `runs` is less than two, InputError for both an environment and an interpreter.
+    Raises ValueError if `runs` is less than two, InputError for both an environment and an interpreter.
     """
 
     granularity: Annotated[Granularity, Setting("Record every line, or also every instruction.")] = (
@@ -37,33 +37,33 @@ class RecordSettings:
     limits: Limits = field(default_factory=Limits)
     wall_s: Annotated[
         float | None,
-        Setting("Wall time that a run may take, also while it sleeps (3 times --cpu-s).", min=0.1),
+        Setting("Maximum wall time of a run, including sleep (3 times --cpu-s).", min=0.1),
     ] = None
     sandbox: Annotated[
-        Confinement, Setting("How closely programs are confined. 'trusted': not at all, for your own code.")
+        Confinement, Setting("Confinement of programs. 'trusted': none, for your own code.")
     ] = Confinement.STRICT
     environment: Annotated[
         str | None,
         Setting(
-            "The environment (`deskcheck env`) for programs that name none. For tests use --python.",
+            "Environment (`deskcheck env`) of programs that do not name one. For tests use --python.",
             metavar="NAME",
         ),
     ] = None
     python: Annotated[
         str | None,
         Setting(
-            "The interpreter of programs, any CPython from 3.11 on. deskcheck need not be installed "
-            "there. For tests, the interpreter that has what they need."
+            "Interpreter of programs, CPython 3.11 or later. deskcheck need not be installed there. For "
+            "tests, an interpreter with the packages that they need."
         ),
     ] = None
     repeat: Annotated[
         bool,
         Setting(
-            "Run each again, a notebook in another kernel, a program with other hashes, clocks, names and "
-            "addresses, and without the tracer. Say where the runs differ, and for programs also why."
+            "Run everything again: a notebook in another kernel; a program with other hashes, clocks, names "
+            "and addresses, and without the tracer. Report differences, and for programs the causes."
         ),
     ] = True
-    runs: Annotated[int, Setting("Runs of each that are compared.", min=2)] = 2
+    runs: Annotated[int, Setting("Number of runs to compare.", min=2)] = 2
     mask: Mask = True
     determinism: Determinism = field(default_factory=Determinism)
 
@@ -73,19 +73,17 @@ class RecordSettings:
             object.__setattr__(self, "limits", replace(self.limits, wall_s=self.wall_s))
         if self.python is not None and self.environment is not None:
             raise InputError(
-                f"--python {self.python} and --environment {self.environment}: an environment has its own "
-                "interpreter. Leave one of them out."
+                f"--python {self.python} and --environment {self.environment}: leave one of them out. An "
+                "environment already has an interpreter."
             )
         if self.runs < 2:
-            raise ValueError(
-                f"runs={self.runs} must be at least two; for one that is not compared, repeat=False"
-            )
+            raise ValueError(f"runs={self.runs} must be at least 2; for a single run set repeat=False")
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON-able values; `from_dict` reads them back."""
         values = {**asdict(self), "granularity": self.granularity.value, "sandbox": self.sandbox.value}
-        del values["wall_s"]  # the limits say it
-        # A job that was planned before there were these fields goes on.
+        del values["wall_s"]  # is in the limits
+        # Without new fields, so that jobs that were planned before can be resumed.
         if self.python is None:
             del values["python"]
         if self.mask:
@@ -110,25 +108,24 @@ class RecordSettings:
 class SuiteSettings:
     """The settings that decide which calls of a project's tests are recorded.
 
-    The tests run as their owner runs them: at line level, not confined. trace_limits: a call with more events
-    is left out. limits: of calls that are made alone. spare_s: CPU seconds for recording in addition to
-    `times`. seed: of the choice among the calls of a function.
+    The tests run without a sandbox, and are recorded by line.
+
+    trace_limits: calls with more events are left out. limits: for calls that are made without their test.
+    spare_s: CPU seconds for recording in addition to `times`. seed: for the choice among calls of a function.
     """
 
-    calls: Annotated[int, Setting("Calls that are kept in all.", min=1)] = 1000
-    per_function: Annotated[int, Setting("Calls of one function that are kept.", min=1)] = 10
+    calls: Annotated[int, Setting("Maximum number of recorded calls.", min=1)] = 1000
+    per_function: Annotated[int, Setting("Maximum number of recorded calls of a function.", min=1)] = 10
     package: Annotated[
         tuple[str, ...],
-        Setting(
-            "A package whose functions are recorded, instead of the project's folder. May be given again."
-        ),
+        Setting("Record functions of this package instead of the project's folder. May be given again."),
     ] = ()
-    python: Annotated[str | None, Setting("The interpreter that has what the tests need.")] = None
-    wall_s: Annotated[float, Setting("Seconds that the tests may take.", min=1, flag="--suite-s")] = 1800.0
+    python: Annotated[str | None, Setting("An interpreter with the packages that the tests need.")] = None
+    wall_s: Annotated[float, Setting("Maximum seconds for the tests.", min=1, flag="--suite-s")] = 1800.0
     times: Annotated[
         float,
         Setting(
-            "Recording may take N times the CPU time that the tests take by themselves.",
+            "Recording may take N times the CPU time of the tests without recording.",
             min=3,
             flag="--suite-times",
             metavar="N",
@@ -136,7 +133,7 @@ class SuiteSettings:
     ] = 20.0
     mask: Mask = True
     repeat: Annotated[
-        bool, Setting("Run the tests again under another hash seed, and say which calls differ.")
+        bool, Setting("Run the tests again with another hash seed, and report calls that differ.")
     ] = True
     trace_limits: TraceLimits = field(default_factory=lambda: TraceLimits(events=5000, objects=5000))
     limits: Limits = field(default_factory=Limits)
@@ -146,7 +143,7 @@ class SuiteSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """The settings of `deskcheck run`. Code of the file and of modules in its folder is recorded."""
+    """The settings of `deskcheck run`, which records code of the file and of modules in its folder."""
 
     granularity: Annotated[Granularity, Setting("Record every line, or also every instruction.")] = (
         Granularity.LINE

@@ -1,10 +1,11 @@
-"""Calls that a project's own tests make: ``pytest:PATH``.
+"""Records calls that the tests of a project make: ``pytest:PATH``.
 
-The tests run three times under observation (`deskcheck.sandbox.observed.suite`). First unwatched: a test
-whose outcome changes when it is watched has noticed, and its calls are not kept. Then some calls of the
-project's own functions are recorded where they happen, with the test's objects, fixtures and patches, and
-chosen from (`suite_select`). Then again under another hash seed, to see whether they repeat
-(`suite_verify`).
+The tests run three times under observation (`deskcheck.sandbox.observed.suite`):
+
+1. Without recording. If the outcome of a test changes with recording, its calls are left out.
+2. With recording of some calls of the project's functions, where they happen: with the objects, fixtures and
+   patches of the test. Some of these calls are chosen (`suite_select`).
+3. With another hash seed, to find out whether the calls repeat (`suite_verify`).
 """
 
 import os
@@ -39,22 +40,21 @@ from deskcheck.sources.text.python import modified
 from deskcheck.words import counted, counts_text, list_lines
 
 OUTPUT = "pytest-output.txt"
-"""What the tests wrote, kept beside the recordings."""
+"""Name of the file with the output of the tests, in the folder of the recordings."""
 _ROOT_MARKS = (*SETTINGS, ".git")
 _DECIDES = ("calls", "per_function", "seed", "times", "spare_s", "repeat", "mask", "trace_limits")
-"""The settings that decide what is recorded: with others, a recording that was stopped does not go on."""
+"""Settings that decide the recordings. An interrupted recording can be resumed only with the same values."""
 _POOL = 2
-"""For every call of a function that may be kept so many are recorded, to choose among their
-paths."""
+"""Calls that are recorded for each one that may be kept, to choose among their paths."""
 
 
 def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None = None) -> ObservedTests:
-    """The tests of ``pytest:PATH``: of a project's folder, a folder or file of tests, or one test.
+    """The tests of ``pytest:PATH``. PATH is a project, a folder or file of tests, or one test.
 
     packages: top-level packages whose functions are recorded, instead of the files below the project's root.
 
     Raises:
-        InputError: there is no such path, or no such interpreter.
+        InputError: the path or the interpreter does not exist.
     """
     file, colons, test = source.removeprefix(TESTS).partition("::")
     path = Path(file or ".")
@@ -75,7 +75,7 @@ def find_suite(source: str, *, packages: Sequence[str] = (), python: str | None 
 
 
 def _root(path: Path) -> Path:
-    """The folder of the project: the one with its settings, else that of the tests or above ``tests``."""
+    """The project's folder: the one with its settings, else the folder of the tests or above ``tests``."""
     folder = path if path.is_dir() else path.parent
     for above in (folder, *folder.parents):
         if any((above / mark).exists() for mark in _ROOT_MARKS):
@@ -88,34 +88,34 @@ def _root(path: Path) -> Path:
 
 @dataclass(slots=True)
 class SuiteSummary(RecordSummary):
-    """Counts of `record_suite`, beside those of a `RecordSummary`."""
+    """Counts of `record_suite`, in addition to those of a `RecordSummary`."""
 
     ended: str = ""
-    """How the tests ended, as ``passed`` or ``failed``."""
+    """How the tests ended, such as ``passed`` or ``failed``."""
     tests: Counter[str] = field(default_factory=Counter)
     """Outcome -> tests."""
     otherwise: dict[str, str] = field(default_factory=dict)
-    """Tests whose outcome changes when they are watched, or under another hash seed, with both outcomes."""
+    """Tests whose outcome changes with recording or with another hash seed -> both outcomes."""
     functions: int = 0
     """Functions with recordings."""
     literal: int = 0
     """Recordings whose arguments can be written in Python."""
     alone: int = 0
-    """Literal calls that do the same without their test."""
+    """Literal calls that run in the same way without their test."""
     not_alone: int = 0
-    """Literal calls that were not made alone for lack of time."""
+    """Literal calls that were not made without their test for lack of time."""
     varies: Counter[str] = field(default_factory=Counter)
     """Global variables that differ between runs -> recordings without their value."""
     tests_s: float | None = None
-    """CPU time of the tests without recording; None where nothing ran twice."""
+    """CPU time of the tests without recording; None if nothing ran twice."""
     cost_s: float | None = None
     """CPU time of recording in this call."""
     left_out: dict[str, int] = field(default_factory=dict)
     """Reason -> calls that were not recorded."""
     functions_left_out: dict[str, int] = field(default_factory=dict)
-    """Reason -> functions without recordings of their own."""
+    """Reason -> functions that were not recorded separately."""
     output: str = ""
-    """The file with what the tests wrote."""
+    """The file with the output of the tests."""
     account: "SuiteAccount | None" = field(default=None, repr=False)
 
     def lines(self, out: Path) -> Iterator[str]:
@@ -123,10 +123,10 @@ class SuiteSummary(RecordSummary):
         calls, functions = counted(self.recorded, "call"), counted(self.functions, "function")
         yield f"recorded {calls} of {functions} in {out}" + (f": {ends}" if ends else "")
         yield from self._skipped_lines()
-        yield f"the tests {self.ended}: {counts_text(self.tests)}; what they wrote is in {self.output}"
-        yield f"{self.literal} with literal arguments, {self.alone} do the same without their test"
+        yield f"the tests {self.ended}: {counts_text(self.tests)}; their output is in {self.output}"
+        yield f"{self.literal} with literal arguments; {self.alone} of them run the same without their test"
         if self.not_alone:
-            yield f"{self.not_alone} more were not tried: the time was spent (--suite-times for more)"
+            yield f"{self.not_alone} more were not tried for lack of time (--suite-times allows more)"
         if self.cost_s is not None and self.tests_s is not None:
             yield (
                 f"the tests take {self.tests_s:.1f} s of CPU time; recording took {self.cost_s:.1f} s, "
@@ -135,10 +135,10 @@ class SuiteSummary(RecordSummary):
         yield from self._difference_lines()
         if self.varies:
             yield (
-                "recorded without global variables that differ between two runs and that the call does not "
-                f"read: {counts_text(self.varies)}"
+                "left out: global variables that differ between two runs and that the call does not read: "
+                f"{counts_text(self.varies)}"
             )
-        yield from list_lines("tests that come out otherwise when they are watched", self.otherwise)
+        yield from list_lines("tests whose outcome changes when they are recorded", self.otherwise)
         for noun, left_out in (("calls", self.left_out), ("functions", self.functions_left_out)):
             if left_out:
                 yield f"{noun} left out: " + ", ".join(
@@ -146,7 +146,7 @@ class SuiteSummary(RecordSummary):
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields but for the account."""
+        """The fields except the account."""
         values = RecordSummary.to_dict(self)
         del values["account"]
         return values
@@ -165,13 +165,13 @@ class SuiteAccount:
     called: dict[str, int]
     """Function, as ``module:qualified.name`` -> its calls."""
     not_recorded: dict[str, str]
-    """Functions that are not recorded by themselves -> reason."""
+    """Functions that are not recorded separately -> reason."""
     packages: dict[str, str]
     interpreter: dict[str, Any]
 
     @property
     def slow(self) -> str | None:
-        """A note for the user where the reference tracer recorded, else None."""
+        """A note for the user if the reference tracer recorded, else None."""
         if self.interpreter.get("tracer") != "reference":
             return None
         python = self.interpreter.get("python", "of the tests")
@@ -194,7 +194,7 @@ class SuiteAccount:
 
 
 Progress = Callable[[str, int, int], None]
-"""Is told (what is being done, how much of it is done, of how much)."""
+"""Called with the current activity, the amount of it that is done, and the total."""
 
 
 def record_suite(
@@ -203,18 +203,19 @@ def record_suite(
     settings: SuiteSettings | None = None,
     *,
     workers: int = 2,
-    progress: Progress = lambda what, done, of: None,
+    progress: Progress = lambda text, finished, total: None,
 ) -> SuiteSummary:
-    """Run the tests and record calls of the project's own functions that the folder does not have.
+    """Run the tests and record calls of the project's functions that the folder does not have yet.
 
-    Failing tests are not an error. The same call resumes a run that was stopped, at the test that ran then.
-    An interrupt or SIGTERM is raised as KeyboardInterrupt or SystemExit when the tests have ended; recordings
-    that are not verified yet then have `repeatable` None until the next call.
+    Failing tests are not an error. After an interruption the same call resumes, at the interrupted test.
+    An interrupt or SIGTERM is raised as KeyboardInterrupt or SystemExit when the tests have ended. Recordings
+    that are not verified then have `repeatable` None until the next call.
 
-    settings: `find_suite` has used `package` and `python`. workers: calls that are made again at once.
+    settings: without effect are `package` and `python`, which `find_suite` uses. workers: calls that are
+    repeated at once.
 
     Raises:
-        InputError: no pytest, no tests, or no call of the project's own functions.
+        InputError: pytest or tests are missing, or they do not call functions of the project.
         RecordingError: the folder cannot be written to.
     """
     settings = settings or SuiteSettings()
@@ -229,9 +230,9 @@ def record_suite(
 
 
 def _keep_output(observed: Observed, path: Path) -> Path:
-    """Put what the tests wrote into a file. What stood there is replaced: a link is not followed."""
+    """Write the output of the tests to a file. An old file or link at this path is replaced."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
-    with disk_errors(path, "keep what the tests wrote"):
+    with disk_errors(path, "keep the output of the tests"):
         try:
             with open(part, "x", encoding="utf-8") as stream:
                 stream.write(observed.read_output())
@@ -242,13 +243,13 @@ def _keep_output(observed: Observed, path: Path) -> Path:
 
 
 def _mask(suite: ObservedTests) -> EnvironmentMask:
-    """For what the tests find in their environment: ours, and what we add; and for secrets in files."""
+    """The mask for all environment variables of the tests, and for secrets in files."""
     secrets = secrets_of(variables_around(os.getcwd(), str(suite.root)))
     return EnvironmentMask({**secrets, **os.environ, "PYTHONHASHSEED": str(HASH_SEEDS[0])})
 
 
 def _otherwise(tests: Mapping[str, str], watched: Mapping[str, str]) -> dict[str, str]:
-    """Tests that came to their end both times, but to another."""
+    """Tests that ended in both runs, but with different outcomes."""
     return {
         test: f"{tests[test]}, then {outcome}"
         for test, outcome in sorted(watched.items())
@@ -276,18 +277,18 @@ def _summary(observed: Observed, chosen: list[RecordedCall], otherwise: dict[str
 
 
 def _nothing(suite: ObservedTests, observed: Observed) -> str:
-    """Why there is no recording, and what to do."""
+    """The message for a suite without recordings, with the reasons and the way out."""
     source = f"{TESTS}{suite.arguments[0]}"
     tail = observed.read_output().strip()[-1500:]
     if not set(observed.tests.values()) - {"not collected", "error", "skipped"}:
-        return f"{source}: no test ran to its end; pytest {observed.ended}:\n{tail}"
+        return f"{source}: no test finished; pytest {observed.ended}:\n{tail}"
     where = f"the packages {', '.join(suite.packages)}" if suite.packages else f"{suite.root}"
     reasons = "".join(f"\n    {n} calls: {reason}" for reason, n in observed.left_out.most_common())
     return (
         f"{source}: {len(observed.tests)} tests ran, but no call of a function in {where} was recorded."
         f"{reasons}\n"
-        "If the tests import an installed copy, install the project editable (pip install -e), or record "
-        "its package: deskcheck record, with --package NAME."
+        "If the tests import an installed copy, install the project with pip install -e, or record its "
+        "package with --package NAME."
     )
 
 
@@ -314,11 +315,11 @@ class _SuiteRecorder:
         """Outcomes of the tests when they ran without recording."""
 
     def record(self, writer: Writer) -> SuiteSummary:
-        """Record into the writer. An interrupt is raised once what it left is written."""
+        """Record into the writer. After an interrupt the finished calls are written, then it is raised."""
         try:
             first = self._record_first()
         except InputError:
-            self.cache.remove()  # to be mended, and then begun anew
+            self.cache.remove()  # the next call has to begin again
             raise
         otherwise = _otherwise(self.unwatched, first.tests)
         chosen = choose(first, self.settings.calls, self.settings.per_function, otherwise)
@@ -344,7 +345,7 @@ class _SuiteRecorder:
         return summary
 
     def _observe(self, name: str, hash_seed: int, text: str, **how: Any) -> Observed:
-        """Run the tests; the events are there until the end. text: for progress, with the number of calls."""
+        """Run the tests. The stack deletes the events. text: for progress, with the number of calls."""
         settings = self.settings
         observing = Observing(  # more calls than are kept: which are is decided when all have been seen
             per_function=_POOL * settings.per_function,
@@ -368,10 +369,10 @@ class _SuiteRecorder:
         return observed
 
     def _record_first(self) -> Observed:
-        """Run the tests unwatched, then record calls. Raises an interrupt of the unwatched run."""
+        """Run the tests without recording, then with it. Raises an interrupt of the first of these runs."""
         plain = None
         if self.settings.repeat:
-            plain = self._observe("unwatched", HASH_SEEDS[0], "tests, unwatched", only=())
+            plain = self._observe("unwatched", HASH_SEEDS[0], "tests, without recording", only=())
             if plain.interrupted is not None:
                 raise plain.interrupted
             self.unwatched = plain.tests
@@ -386,13 +387,13 @@ class _SuiteRecorder:
         first: Observed,
         calls: list[tuple[Program, RecordedCall]],
     ) -> BaseException | None:
-        """Verify the calls and write the recordings. Returns what has interrupted that."""
+        """Verify the calls and write the recordings. Returns an exception that interrupted this, or None."""
         if not self.settings.repeat or not calls:
             for program, call in calls:
                 self.write(writer, summary, first, call, Verdict(program))
             return None
         keys = [call.key for _, call in calls]
-        second = self._observe("again", HASH_SEEDS[1], "the same again", only=keys)
+        second = self._observe("again", HASH_SEEDS[1], "tests, again", only=keys)
         if second.interrupted is not None:
             return second.interrupted
         summary.otherwise = _otherwise(self.unwatched, second.tests) | summary.otherwise
@@ -420,8 +421,7 @@ class _SuiteRecorder:
             self.write(writer, summary, first, call, Verdict(program))
 
     def program(self, observed: Observed, call: RecordedCall) -> Program:
-        """The call as a program; alone, it starts with what its module holds when it is
-        imported."""
+        """The call as a program. Without its test, it starts from the state of its imported module."""
         facts = call.facts
         file = Path(facts["file"])
         ran = {row.file for row in chain.from_iterable(map(rows, observed.blocks_of(call)))}
@@ -502,7 +502,7 @@ class _SuiteRecorder:
 
 
 def _import_folder(module: str, file: Path) -> Path | None:
-    """The folder from which a file is imported under that name; None if there is none."""
+    """The folder from which a file is imported under this name, or None."""
     parts = module.split(".")
     module_path = file.parent if file.name == "__init__.py" else file.with_suffix("")
     return module_path.parents[len(parts) - 1] if module_path.parts[-len(parts) :] == tuple(parts) else None

@@ -25,22 +25,23 @@ _FILES, _UNCHECKED = "files.json", "unchecked.json"
 
 
 class SuiteCache:
-    """The reports that an earlier call of the same command left, if it was stopped."""
+    """The reports of an earlier, interrupted call of the same command."""
 
     def __init__(self, folder: Path, suite: ObservedTests, settings: dict[str, Any]) -> None:
         command = json.dumps([__version__, asdict(suite), settings], sort_keys=True, default=str)
-        self.recordings = folder.absolute()  # pytest, which is told of it, runs elsewhere
+        self.recordings = folder.absolute()  # pytest, which gets the path, runs in another folder
         self.root = suite.root
         self.project = self.recordings / NAME / _digest(str(suite.root))
         self.folder = self.project / _digest(command)
 
     def begin(self) -> None:
-        """Prepare the folder, and delete what other commands left of this project.
+        """Prepare the folder, and delete reports of other commands for this project.
 
-        The caller has the lock of the recordings' folder, and has not read them yet."""
-        with disk_errors(self.folder, "keep what the tests tell"):
+        The caller has locked the folder of the recordings, and has not read them yet.
+        """
+        with disk_errors(self.folder, "keep reports of the tests"):
             for own_folder in (self.recordings / NAME, self.project, self.folder):
-                if own_folder.is_symlink():  # what it leads to is nobody's to empty
+                if own_folder.is_symlink():  # the target may belong to others, and must not be emptied
                     raise OSError(f"{own_folder} is a link: delete it")
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.recordings / NAME).chmod(0o700)  # with --no-mask nothing is masked
@@ -57,10 +58,12 @@ class SuiteCache:
         return self.folder / name
 
     def unchecked(self, ids: Iterable[str]) -> None:
-        """Note recordings that are not verified, in shards of their own: the next command for this project
-        deletes them first."""
+        """Note the ids of unverified recordings, which are in separate shards.
+
+        The next command for this project deletes these recordings first.
+        """
         path = self.project / _UNCHECKED
-        with disk_errors(path, "keep what is not checked yet"):
+        with disk_errors(path, "keep the list of unverified recordings"):
             _write(path, sorted(ids))
 
     def remove(self) -> None:
@@ -101,7 +104,7 @@ def _write(path: Path, what: Any) -> None:
 
 
 def _read(path: Path) -> Any:
-    """The value in a file of ours; None if it is something else."""
+    """The value in a file of this module; None if the file has been replaced by something else."""
     with open(open_plain(path, os.O_RDONLY), "rb") as stream:
         try:
             return read_json(stream.read(_MOST_BYTES))
@@ -110,7 +113,7 @@ def _read(path: Path) -> Any:
 
 
 def states_of(root: Path) -> dict[str, list[int]]:
-    """Settings and Python files of a project -> time of change (ns) and size."""
+    """The settings and Python files of a project -> modification time (ns) and size."""
     return {str(file): _state(file) for file in _sources(root)}
 
 

@@ -1,4 +1,4 @@
-"""Which of the recorded calls of a project's tests are kept."""
+"""Chooses among the recorded calls of a project's tests."""
 
 import functools
 import hashlib
@@ -13,27 +13,28 @@ from deskcheck.sandbox.observed.suite import Observed, RecordedCall
 from deskcheck.sources.sets.files import short_id
 
 _FORMS = ("literal", "shown", "in part")
-"""Forms of a call's arguments, by how much can be asked about the call."""
+"""Forms of a call's arguments. About the first form most can be asked."""
 _SOURCE_BYTES = 16 << 20
 
 
 def choose(
     observed: Observed, calls: int, per_function: int, excluded_tests: Container[str] = ()
 ) -> list[RecordedCall]:
-    """Up to `calls` of the recorded calls, in the order in which they happened.
+    """Choose up to `calls` of the recorded calls. The result is in the order in which they happened.
 
-    Every function gets its first call before any gets its second. Of one function, calls come first whose
-    path through the code no other has taken, and of these calls that return and whose arguments a reader can
-    write or see. Calls that run code without source are moved from `observed.calls` to `observed.left_out`.
+    Every function gets its first call before any gets its second. Among the calls of a function, each path
+    through the code comes once before any comes twice. Of the calls with one path, those come first that
+    return and whose arguments can be written or shown. Calls that run code without source are moved from
+    `observed.calls` to `observed.left_out`.
     """
     by_function: dict[tuple[str, str, int], dict[str, list[RecordedCall]]] = {}
     ids: set[str] = set()
     without_source = []
     for number, call in observed.calls.items():
-        id_ = call_id(call)
-        if id_ in ids or call.facts["test"] in excluded_tests:
+        recording_id = call_id(call)
+        if recording_id in ids or call.facts["test"] in excluded_tests:
             continue
-        ids.add(id_)
+        ids.add(recording_id)
         path = _path_digest(observed, call)
         if path is None:
             without_source.append(number)
@@ -59,17 +60,17 @@ def _best_first(paths: Iterable[list[RecordedCall]]) -> list[RecordedCall]:
 
 
 def _rank(call: RecordedCall) -> tuple[bool, int]:
-    """Less for a call that more can be asked about."""
+    """Sort key: lower for calls about which more can be asked."""
     return call.facts["outcome"] != Outcome.RETURNED, _FORMS.index(call.facts["form"])
 
 
 def _in_turn(lists: Iterable[list[RecordedCall]]) -> list[RecordedCall]:
-    """The first of each, then the second of each, and so on."""
+    """The first item of each list, then the second of each, and so on."""
     return [call for calls in zip_longest(*lists) for call in calls if call is not None]
 
 
 def _path_digest(observed: Observed, call: RecordedCall) -> str | None:
-    """A digest of the lines that a call ran, in order; None where one of its files has no source."""
+    """Digest of the lines that a call ran, in order; None if one of its files has no source."""
     digest = hashlib.blake2b(digest_size=16)
     files = {*call.facts["needs"]}
     for row in chain.from_iterable(map(rows, observed.blocks_of(call))):
@@ -84,7 +85,7 @@ def _path_digest(observed: Observed, call: RecordedCall) -> str | None:
 
 @functools.cache
 def source_of(file: str) -> str | None:
-    """The text of a module, whose file the tests name; None where there is none."""
+    """The text of a module at the path that the tests report, or None."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with open(descriptor, encoding="utf-8", errors="replace") as stream:

@@ -1,4 +1,4 @@
-"""Whether a call that was recorded in a test does the same again: in a second run of the tests, and alone."""
+"""Checks whether a recorded call repeats, in a second run of the tests and without its test."""
 
 import functools
 import json
@@ -28,24 +28,26 @@ from deskcheck.sandbox.process import Tracing, versions
 from deskcheck.sandbox.sandbox import BareInterpreter, Sandbox
 
 _FIRST_SHARE, _OF_THE_REST = 0.3, 0.4
-"""What recording calls may take: of the CPU time that all of it may take, and of what three runs of the
-tests leave of that. Recording half of them again, and checking them, takes the rest."""
+"""Shares for recording calls: of all CPU time, and of the rest after three runs of the tests.
+
+Repeating half of these recordings, and checking them, takes the remaining CPU time.
+"""
 _RUNS, _FOR_FIRST_CALLS = 3, 0.4
 _AT_LEAST_S = 0.5
-"""Tests that take less count as if they took this."""
+"""Minimum CPU time of the tests in the computation of the budget."""
 _Run = tuple[RunResult, Callable[[], Iterable[bytes]]]
 """The ending of a run, and its blocks of events."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """The CPU time that recording a suite takes, and may take."""
+    """The CPU time that recording a suite has taken, and that it may take."""
 
     settings: SuiteSettings
     tests_s: float | None = None
-    """What the tests take by themselves; None until they have run unwatched."""
+    """CPU time of the tests without recording; None before they have run."""
     spent_s: float = 0.0
-    """By other processes that were started for this."""
+    """CPU time of processes that were started for the recording."""
     _began_s: float = field(default_factory=time.process_time)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -54,11 +56,11 @@ class Budget:
             self.spent_s += cpu_s or 0.0
 
     def cost_s(self) -> float:
-        """CPU time that all of it has taken so far."""
+        """CPU time that recording has taken so far."""
         return self.spent_s + time.process_time() - self._began_s
 
     def allowed_s(self) -> float:
-        """CPU time that all of it may take."""
+        """CPU time that recording may take."""
         return self.settings.times * max(self.tests_s or 0.0, _AT_LEAST_S) + self.settings.spare_s
 
     @property
@@ -66,7 +68,7 @@ class Budget:
         return self.tests_s is not None and self.cost_s() > self.allowed_s()
 
     def pace(self, plain: Observed | None) -> Pace:
-        """What recording calls may cost. plain: the tests without recording, if they ran."""
+        """The CPU time for recording calls. plain: the tests without recording, if they ran."""
         times = _FIRST_SHARE * self.settings.times
         if plain is None:
             return Pace(times=times)
@@ -85,19 +87,19 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A call as a program, and whether it does the same again."""
+    """A call as a program, and whether it repeats."""
 
     program: Program
     repeatable: bool | None = None
     difference: str | None = None
     not_tried_alone: bool = False
-    """Whether the time was spent before the call could be made without its test."""
+    """Whether time ran out before the call could be made without its test."""
     varies: frozenset[Global] = frozenset()
     """Global variables that the call cannot read and that differ in the second run."""
 
 
 class CallVerifier:
-    """Compares recorded calls with a second run of the tests, and with the same calls made alone.
+    """Compares recorded calls with a second run of the tests, and with the same calls without their tests.
 
     stack: closes the sandboxes.
     """
@@ -133,7 +135,7 @@ class CallVerifier:
     def verify(
         self, calls: list[tuple[Program, RecordedCall]], first: Observed, second: Observed
     ) -> Iterator[Verdict]:
-        """A verdict for each call, in order. Both: runs of the tests."""
+        """A verdict for each call, in order. first, second: the two runs of the tests."""
         again = {call.key: call for call in second.calls.values()}
 
         def verify_one(pair: tuple[Program, RecordedCall]) -> Verdict:
@@ -153,7 +155,7 @@ class CallVerifier:
                 raise
 
     def _is_of_our_version(self, observed: Observed) -> bool:
-        """Whether the tests have another interpreter than ours, of the same version."""
+        """Whether the tests run in a different interpreter of the same version as this one."""
         python = str(observed.interpreter.get("python", ""))
         ours = ".".join(map(str, sys.version_info[:2]))
         return self._has_other_interpreter and python.startswith(f"{ours}.")
@@ -200,7 +202,7 @@ class CallVerifier:
         return lambda name: reads()(name)
 
     def _verify_alone(self, program: Program, in_test: _Run, reads: Callable[[Global], bool]) -> Verdict:
-        """Make the call without its test, where it can be written in Python."""
+        """Make the call without its test, if its arguments can be written in Python."""
         if program.extra["arguments"] != "literal" or program.path is None:
             return Verdict(program, True)
         if self.budget.is_spent:
@@ -223,12 +225,12 @@ class CallVerifier:
         return self._untraced(self._sandbox, program, run[0]) or Verdict(alone, True)
 
     def _untraced(self, sandbox: Sandbox, program: Program, traced: RunResult) -> Verdict | None:
-        """A verdict where a call that was made alone ends differently without the tracer."""
+        """A verdict if a call without its test ends differently without the tracer; else None."""
         where = without_tracer(traced, functools.partial(self._run, sandbox, program, None))
         return None if where is None else Verdict(program, False, where)
 
     def _run_alone(self, sandbox: Sandbox, program: Program) -> _Run | None:
-        """Make a call without its test; None where no event of it came."""
+        """Make a call without its test. None if it has no events."""
         blocks: list[bytes] = []
         run_result = self._run(sandbox, program, Tracing(blocks.append, self.settings.trace_limits))
         if self.mask is not None:  # as what it is compared with
@@ -241,8 +243,7 @@ class CallVerifier:
         return run_result if self.mask is None else masked(run_result, self.mask)
 
     def _uses_packages(self, run_result: RunResult) -> bool:
-        """Whether a call took more from our interpreter than the standard library: the tests' own may have
-        another version of it."""
+        """Whether a call used packages of this interpreter, which can differ from those of the tests."""
         project_packages = versions({name.partition(".")[0] for name, _ in self._first.modules.values()})
         return not run_result.packages.keys() <= project_packages.keys()
 
@@ -268,7 +269,7 @@ def _without_globals(blocks: Callable[[], Iterable[bytes]]) -> Callable[[], Iter
 def ending(
     call: RecordedCall, sources: dict[str, str] | None = None, packages: dict[str, str] | None = None
 ) -> RunResult:
-    """How a recorded call ended."""
+    """The result of a recorded call."""
     facts = call.facts
     return RunResult(
         outcome=Outcome(facts["outcome"]),

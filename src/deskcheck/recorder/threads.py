@@ -1,4 +1,4 @@
-"""Work in threads, a bounded part of it at once."""
+"""Runs a bounded number of tasks at once in threads."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -11,16 +11,16 @@ U = TypeVar("U")
 def in_threads(
     pool: Executor, function: Callable[[T], U], items: Iterable[T], at_once: int
 ) -> Generator[tuple[T, Future[U]], None, None]:
-    """Pairs of an item and its result, as they are finished.
+    """Pairs of an item and its result, in the order in which they finish.
 
-    Items are taken as there is room for them. An error of the iterable is raised when what runs has finished.
-    Close the iterator to cancel what has not begun.
+    At most `at_once` items are taken ahead. An error of the iterable is raised after running calls have
+    finished. Close the iterator to cancel calls that have not begun.
     """
     pending: dict[Future[U], T] = {}
 
     def finished(*, block: bool) -> Iterator[tuple[T, Future[U]]]:
-        done, _ = wait(pending, None if block else 0, FIRST_COMPLETED)
-        for future in done:
+        finished_futures, _ = wait(pending, None if block else 0, FIRST_COMPLETED)
+        for future in finished_futures:
             yield pending.pop(future), future
 
     try:

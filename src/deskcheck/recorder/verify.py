@@ -1,11 +1,11 @@
-"""Recordings made again by the reference tracer, which defines a trace, and compared event for event.
+"""Repeats recordings with the reference tracer, which defines a trace, and compares event by event.
 
-Not compared are recordings of the reference itself, calls that were recorded inside a project's tests,
-programs that do not repeat, and programs whose threads switch as the machine schedules them.
+Not compared are recordings by the reference itself, calls that were recorded inside a project's tests,
+programs that do not repeat, and programs whose thread switches are not fixed.
 
-Whoever made a folder decides what its programs do, and what it says of how they ran. So they run at `strict`
-unless the caller chooses another level, and limits of a recording count up to `_MOST`. Recordings with
-unusable limits are left out and counted.
+The author of a folder decides what its programs do, and with which settings they claim to have run. So they
+run at `strict` unless the caller chooses another level, and limits of a recording are capped at `_MOST`.
+Recordings with unusable limits are left out and counted.
 """
 
 import functools
@@ -44,7 +44,7 @@ from deskcheck.words import list_lines
 
 REFERENCE = "reference"
 _STOPPED = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUTPUT_LIMIT)
-"""A limit ends a run at different events under the two tracers."""
+"""Outcomes of limits, which end a run at different events under the two tracers."""
 _ENDING = ("outcome", "exception", "result", "stdout", "exit_status")
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class ReferenceAgreement:
     """Recordings in the folder."""
     seed: int
     drawn: int = 0
-    """Programs that ran again."""
+    """Programs that were run again."""
     compared: int = 0
     partly: int = 0
     """Compared only up to where a limit ended one of the runs."""
@@ -70,7 +70,7 @@ class ReferenceAgreement:
 
     def lines(self) -> Iterator[str]:
         """Sentences for a person."""
-        partly = f", {self.partly} of them as far as a limit let both go" if self.partly else ""
+        partly = f", {self.partly} of them only up to a limit" if self.partly else ""
         result = f"{len(self.different)} differ" if self.different else "all the same"
         yield (
             f"recorded again by the reference tracer: {self.drawn} of {self.recordings} recordings, drawn "
@@ -92,31 +92,31 @@ def against_reference(
     recordings: Recordings,
     *,
     share: float = 1.0,
-    most: int | None = None,
+    max_count: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
     workers: int = 1,
     confinement: Confinement | None = None,
     progress: Callable[[str], None] = lambda id_: None,
 ) -> ReferenceAgreement:
-    """Record a share of the recordings again by the reference tracer, and compare.
+    """Repeat a share of the recordings with the reference tracer, and compare.
 
-    Each runs with the program, limits, environment and hash seed of its recording. Where it differs, the
-    reference runs once more: if it differs from itself, the program does not repeat.
+    Each run has the program, limits, environment and hash seed of its recording. If it differs, the reference
+    tracer runs again. If its two runs differ, the program does not repeat.
 
-    share: of those that can be compared, at least one and up to `most`, drawn by `seed`. seconds: after
-    these no further program starts. confinement: the level of all; without it only recordings made at
-    `strict` run, at `strict`. progress: called with the id of each.
+    share: share of the recordings that can be compared: at least one, up to `max_count`, drawn by `seed`.
+    seconds: time after which no further program starts. confinement: level for all programs; without it, only
+    recordings made at `strict` are run, at `strict`. progress: called with the id of each recording.
 
     Raises:
-        ValueError: share is not more than 0 and at most 1.
-        SandboxError: the level of confinement cannot be had here.
+        ValueError: share is not above 0 and up to 1.
+        SandboxError: the level of confinement is not available here.
     """
     if not 0 < share <= 1:
-        raise ValueError(f"share={share} must be more than 0 and at most 1")
+        raise ValueError(f"share={share} must be above 0 and up to 1")
     agreement = ReferenceAgreement(len(recordings), seed)
     fit = list(_fit(recordings, agreement.left_out, confinement))
-    count = min(len(fit), max(1, round(share * len(fit))), len(fit) if most is None else most)
+    count = min(len(fit), max(1, round(share * len(fit))), len(fit) if max_count is None else max_count)
     drawn = random.Random(seed).sample(range(len(fit)), count)
     if seconds is None:
         drawn.sort()
@@ -157,9 +157,10 @@ def compare_folder(
     confinement: Confinement | None = None,
     progress: Callable[[str], None] = lambda id_: None,
 ) -> ReferenceAgreement:
-    """As `against_reference`, for all of up to `FEW` recordings, for more in these seconds.
+    """Compare all of up to `FEW` recordings by `against_reference`; of more, as many as the time allows.
 
-    If this machine cannot compare any, all are left out and counted."""
+    If this machine cannot compare any, all are left out and counted.
+    """
     try:
         return against_reference(
             recordings,
@@ -181,7 +182,7 @@ _NOT_DRAWN = "not drawn"
 def _fit(
     recordings: Recordings, left_out: Counter[str], confinement: Confinement | None
 ) -> Iterator[tuple[str, int]]:
-    """Shard and row of the recordings that can be compared. Counts the reasons of the others."""
+    """Shard and row of each recording that can be compared. Counts the reasons for the others."""
     columns = ("outcome", "repeatable", "difference", "threads", "extra", "environment")
     for shard, row, outcome, repeatable, difference, threads, *texts in recordings.columns(*columns):
         try:
@@ -224,7 +225,7 @@ class _Place:
         self.cancelled = cancelled
         self._stack = ExitStack()
         self._guard = threading.Lock()
-        self._made: dict[tuple[bool, bool], Sandbox] = {}
+        self._sandboxes: dict[tuple[bool, bool], Sandbox] = {}
 
     def __enter__(self) -> "_Place":
         return self
@@ -233,17 +234,20 @@ class _Place:
         self._stack.close()
 
     def sandbox(self, recording: Recording, again: bool = False) -> Sandbox:
-        """again: not the sandbox of the first run, whose forks share addresses and their folder's name."""
+        """The sandbox for a recording.
+
+        again: a different one than for the first run, whose forks share addresses and the name of a folder.
+        """
         key = bool(recording.environment.fixed.get("addresses")), again
         with self._guard:
-            if key not in self._made:
+            if key not in self._sandboxes:
                 determinism = Determinism(addresses=key[0] or None)
                 sandbox = Sandbox(self.level, workers=1 if again else self.workers, determinism=determinism)
-                self._made[key] = self._stack.enter_context(sandbox)
-            return self._made[key]
+                self._sandboxes[key] = self._stack.enter_context(sandbox)
+            return self._sandboxes[key]
 
     def run(self, recording: Recording, spool: IO[bytes], *, again: bool = False) -> RunResult:
-        """Run a program as it was recorded, under the reference. Its blocks of events go to the file."""
+        """Run a recorded program under the reference, with its settings. Writes the events to a file."""
         how = _How.of(recording)
         return self.sandbox(recording, again).run_one(
             recording.program,
@@ -259,7 +263,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """The settings with which a program ran, from its recording."""
+    """The settings of a recorded run."""
 
     limits: Limits
     trace_limits: TraceLimits
@@ -269,9 +273,9 @@ class _How:
 
     @classmethod
     def of(cls, recording: Recording) -> "_How":
-        """Raises ValueError for unusable settings. Limits count up to `_MOST`."""
+        """The settings in a recording, with limits up to `_MOST`. Raises ValueError for unusable settings."""
         environment, program = recording.environment, recording.program
-        # Files of before these were kept have been recorded with the usual ones, as far as we know.
+        # Old files do not have the limits. They were probably recorded with the defaults.
         limits = _as(Limits(), environment.run_limits)
         highest = replace(_MOST, memory_bytes=max(Limits().memory_bytes, machine_memory_bytes() // 2))
         bounded = {
@@ -283,7 +287,7 @@ class _How:
             raise ValueError(f"hash_seed is {seed!r:.40}")
         for name in ("environment", "file"):
             if not isinstance(program.extra.get(name, ""), str | None):
-                raise ValueError(f"{name} is no text")
+                raise ValueError(f"{name} is not a text")
         return cls(
             Limits(**bounded),
             _as(TraceLimits(), environment.trace_limits or environment.limits),
@@ -301,13 +305,14 @@ _MOST = Limits(
     open_files=4096,
     processes=4096,
 )
-"""The highest limits of a recording that count; of memory half of the machine's."""
+"""The highest limits that a recording can set. For memory it is half of the machine's."""
 
 
 def _as(usual: T, values: Any) -> T:
-    """The dataclass with those values that it has fields for; a later version may have written more.
+    """The dataclass with these values. Values of unknown fields, from later versions, are ignored.
 
-    Raises ValueError for a value of another type, or below zero."""
+    Raises ValueError for a value of another type, or below zero.
+    """
     if type(values) is not dict:
         raise ValueError(f"it is {values!r:.40}")
     changes = {}
@@ -331,7 +336,7 @@ def _fits(value: Any, usual: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The comparison of a recording, or why it was left out."""
+    """The comparison of a recording, or the reason why it was left out."""
 
     id: str
     events: int = 0
@@ -351,14 +356,14 @@ def _count(agreement: ReferenceAgreement, compared: _Compared) -> None:
         agreement.different[compared.id] = compared.difference
 
 
-def _compare(sandboxes: _Place, recordings: Recordings, at: tuple[str, int]) -> _Compared:
+def _compare(sandboxes: _Place, recordings: Recordings, row: tuple[str, int]) -> _Compared:
     try:
-        recording = recordings.at(*at)
+        recording = recordings.at(*row)
         _How.of(recording)
         wrong = _wrong_row(recording)
     except (RecordingError, ValueError) as error:
         reason = _DAMAGED if isinstance(error, RecordingError) else _NO_WORD
-        return _Compared(f"row {at[1]} of {at[0]}", left_out=reason)
+        return _Compared(f"row {row[1]} of {row[0]}", left_out=reason)
     if wrong is not None:
         return _Compared(recording.id, wrong.event, difference=wrong)
     try:
@@ -391,7 +396,7 @@ def _compare(sandboxes: _Place, recordings: Recordings, at: tuple[str, int]) -> 
 
 
 def _is_masked(recording: Recording) -> bool:
-    """Whether something in it was masked."""
+    """Whether a part of the recording was masked."""
     columns = ("locals", "stack", "globals", "objects", "caller", "value", "output")
     result = recording.run_result
     texts = chain(
@@ -402,7 +407,7 @@ def _is_masked(recording: Recording) -> bool:
 
 
 def _wrong_row(recording: Recording) -> TraceDifference | None:
-    """The first row that no tracer writes. Raises RecordingError where one cannot be read."""
+    """The first row that a tracer cannot have written. Raises RecordingError if a row cannot be read."""
     checker = Checker()
     for trace in recording.traces:
         for number, row in enumerate(trace.rows):
@@ -414,7 +419,7 @@ def _wrong_row(recording: Recording) -> TraceDifference | None:
 
 
 def _repeats(sandboxes: _Place, recording: Recording, run_result: RunResult, spool: IO[bytes]) -> bool:
-    """Whether the reference gives the same in another run."""
+    """Whether another run under the reference is the same."""
     with tempfile.TemporaryFile() as second:
         again = sandboxes.run(recording, second, again=True)
         partly = _partly(run_result, again)

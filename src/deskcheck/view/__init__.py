@@ -1,4 +1,4 @@
-"""Looks at recordings, and at reports. Without pyarrow, which those who read recordings from files bring."""
+"""Views of recordings and reports. Does not import pyarrow, which only readers of recordings need."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a method did for one question: every call of the model, every program, what came of it.
+"""The attempts of a method at one question: every call of the model, every program, and the results.
 
 The page is built from `web/src/attempts.tsx`.
 """
@@ -21,10 +21,10 @@ from deskcheck.view.page import page_of, visible
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A question as a model answered it by a method, with its transcript."""
+    """The answer of a model to a question by a method, with its transcript."""
 
     row: ScoredSample
-    told: dict[str, Any]
+    transcript: dict[str, Any]
 
     @property
     def what(self) -> str:
@@ -34,15 +34,17 @@ class Answered:
 
     @property
     def used(self) -> str:
-        """What of the budget was used, and why it ended."""
-        transcript = self.told
+        """The used part of the budget, and the reason of the end."""
+        transcript = self.transcript
         ended = f": {transcript['ended']}" if transcript["ended"] else ""
         return f"{transcript['calls']} calls, {transcript['runs']} runs, {transcript['tokens']} tokens{ended}"
 
 
 def answered_in(folder: Path, *, model: str | None = None, method: str | None = None) -> list[Answered]:
-    """The questions of a run folder that were answered by a method with a transcript. model, method: of these
-    alone. Raises InputError: there are none."""
+    """The answers with transcripts in a run folder, of all models and methods or one.
+
+    Raises InputError if there are none.
+    """
     answers = [
         Answered(row, read_json(row.attempts, f"{row.id}: attempts"))
         for result in read_logs([folder]).results
@@ -51,32 +53,34 @@ def answered_in(folder: Path, *, model: str | None = None, method: str | None = 
     ]
     if not answers:
         raise InputError(
-            f"{folder}: holds no transcript of a method that runs code (deskcheck help scaffolds). "
-            f"`deskcheck report {folder}` shows what models answered."
+            f"{folder}: has no transcripts of methods that run code (deskcheck help scaffolds). "
+            f"For the answers of models run `deskcheck report {folder}`."
         )
     return answers
 
 
 def of_sample(answers: Sequence[Answered], name: str) -> list[Answered]:
-    """Those of one sample: its id, or a part that no other has. Raises InputError."""
+    """The answers to one sample. name: its id, or a part that no other id contains. Raises InputError."""
     ids = dict.fromkeys(answered.row.id for answered in answers)
     fit = [name] if name in ids else [id_ for id_ in ids if name in id_]
     if len(fit) != 1:
         what = f"{len(fit)} samples have {name!r} in their id" if fit else f"there is no sample {name!r}"
-        raise InputError(f"{what}. There are {', '.join((fit or [*ids])[:10])}.")
+        raise InputError(f"{what}. The samples are: {', '.join((fit or [*ids])[:10])}.")
     return [answered for answered in answers if answered.row.id == fit[0]]
 
 
 def attempts_facts(answers: Iterable[Answered]) -> dict[str, Any]:
-    """What the page shows, JSON-able."""
+    """The data of the page, JSON-able."""
     names = ("id", "question", "model", "solver", "epoch", "score", "reason", "answer")
     return {
-        "answered": [{n: getattr(answered.row, n) for n in names} | answered.told for answered in answers]
+        "answered": [
+            {n: getattr(answered.row, n) for n in names} | answered.transcript for answered in answers
+        ]
     }
 
 
 def attempts_list(answers: Iterable[Answered]) -> Table:
-    """A line for each question, model and method."""
+    """A table with a row for each question, model and method."""
     table = Table(show_edge=False, pad_edge=False)
     for name in ("sample", "model", "method"):
         table.add_column(name, overflow="fold")
@@ -84,7 +88,7 @@ def attempts_list(answers: Iterable[Answered]) -> Table:
         table.add_column(name, justify="right")
     table.add_column("ended", overflow="fold")
     for answered in answers:
-        row, transcript = answered.row, answered.told
+        row, transcript = answered.row, answered.transcript
         numbers = [f"{row.score:g}", *(str(transcript[name]) for name in ("calls", "runs", "tokens"))]
         cells = [row.id, row.model, row.solver, *numbers, transcript["ended"]]
         table.add_row(*(Text(visible(cell)) for cell in cells))
@@ -92,14 +96,14 @@ def attempts_list(answers: Iterable[Answered]) -> Table:
 
 
 def attempts_table(answers: Sequence[Answered]) -> Group:
-    """The transcripts for a terminal: what each attempt was, and what came of it."""
+    """The transcripts for a terminal: each attempt with its result."""
     parts: list[Table | Text] = []
     for answered in answers:
         parts.append(Text(visible(f"{answered.what}: score {answered.row.score:g}; {answered.used}")))
         table = Table(show_edge=False, pad_edge=False)
-        for name in ("step", "what came of it"):
+        for name in ("step", "result"):
             table.add_column(name, overflow="fold")
-        for attempt in answered.told["attempts"]:
+        for attempt in answered.transcript["attempts"]:
             first = _said(attempt).partition("\n")[0]
             table.add_row(Text(visible(attempt["step"])), Text(visible(f"{first:.300}")))
         parts.append(table)
@@ -107,7 +111,7 @@ def attempts_table(answers: Sequence[Answered]) -> Group:
 
 
 def _said(attempt: dict[str, Any]) -> str:
-    """What came of an attempt, in a line."""
+    """The result of an attempt, in a line."""
     match attempt["kind"]:
         case "call":
             read, written = attempt.get("tokens", (0, 0))
@@ -123,7 +127,7 @@ def _said(attempt: dict[str, Any]) -> str:
 
 
 def attempts_page(answers: Sequence[Answered]) -> str:
-    """The transcripts of one sample as HTML, all models and methods one after the other."""
+    """The transcripts of one sample as HTML, of all models and methods in turn."""
     title = f"Attempts at {answers[0].row.id}"
     facts = {"title": title, "prompt": answers[0].row.prompt, "answers": list(map(_answer_facts, answers))}
     return page_of("attempts", title, facts, bundle="document")
@@ -134,8 +138,8 @@ def _answer_facts(answered: Answered) -> dict[str, Any]:
     return {
         "who": answered.what,
         "used": answered.used,
-        "left_out": answered.told["left_out"],
-        "attempts": [attempt | {"outcome": _said(attempt)} for attempt in answered.told["attempts"]],
+        "left_out": answered.transcript["left_out"],
+        "attempts": [attempt | {"outcome": _said(attempt)} for attempt in answered.transcript["attempts"]],
         "verdict": "right" if row.score == 1 else f"score {row.score:g}: {row.reason}",
         "completion": row.completion,
     }

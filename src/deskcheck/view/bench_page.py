@@ -10,17 +10,17 @@ from deskcheck.ask.results.statistics import bounds_text, few_clusters
 from deskcheck.view.page import page_of
 
 _FAILING, _FAILING_CHARS = 100, 600
-"""Failed tests that the page lists, and characters of the reason of each."""
+"""Maximum number of failed tests on the page, and of characters in the reason of each."""
 
 
 def bench_page(benchmark: Benchmark) -> str:
-    """The page as HTML: what is in the benchmark, what was left out and why, how it was made."""
+    """The page as HTML: contents of the benchmark, omissions with reasons, and how it was made."""
     facts = bench_facts(benchmark)
     return page_of("bench", facts["title"], facts, bundle="document")
 
 
 def bench_facts(benchmark: Benchmark) -> dict[str, Any]:
-    """What the page needs, JSON-able."""
+    """The data of the page, JSON-able."""
     folder = benchmark.folder
     recordings = shlex.quote(f"{folder}/{RECORDINGS}")
     questions = shlex.quote(f"{folder}/{QUESTIONS_FILE}")

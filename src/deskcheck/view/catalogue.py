@@ -1,5 +1,6 @@
-"""What there is to name on the command line: question kinds, benchmarks, notations, methods, models,
-sources of programs. Read from the registries themselves."""
+"""Lists of the names for the command line: question kinds, benchmarks, notations, methods, models, sources.
+
+They are read from the registries."""
 
 from collections.abc import Mapping
 
@@ -16,16 +17,18 @@ PROVIDERS = "PROVIDER/MODEL"
 
 
 def catalogue() -> dict[str, Mapping[str, str]]:
-    """Sort of thing -> name -> what it is, in a line."""
+    """List -> name -> description in a line."""
     programs = {name: question.about for name, question in QUESTIONS.items()}
     benchmarks = {name: benchmark.about for name, benchmark in BENCHMARKS.items()}
     notations = {name: notation.about for name, notation in NOTATIONS.items()}
     methods = {name: method.about for name, method in METHODS.items()}
     models = {f"deskcheck/{name}": model.about for name, model in BASELINES.items()}
-    models["taught/nano"] = "a small model of ours, or taught/FOLDER: state by state"
-    models["processor/nano"] = "it computes while a machine runs the program"
-    models["reader/nano"] = "it also reads the program's lines; or reader/FOLDER, of `teach --level reader`"
-    models[PROVIDERS] = "whatever Inspect AI reaches, as openai/gpt-4o-mini or hf/NAME"
+    models["taught/nano"] = "the small model of deskcheck, or taught/FOLDER: state by state"
+    models["processor/nano"] = "the model computes while a machine runs the program"
+    models["reader/nano"] = (
+        "the model also reads the program's lines; or reader/FOLDER, from `teach --level reader`"
+    )
+    models[PROVIDERS] = "any model that Inspect AI reaches, such as openai/gpt-4o-mini or hf/NAME"
     return {
         "questions": programs | dict(NOTEBOOK_QUESTIONS),
         "benchmarks": benchmarks,
@@ -37,7 +40,7 @@ def catalogue() -> dict[str, Mapping[str, str]]:
 
 
 def catalogue_table(lists: Mapping[str, Mapping[str, str]]) -> Table:
-    """A line for each, under its sort."""
+    """A table with a row for each name, under the heading of its list."""
     table = Table(show_edge=False, pad_edge=False, show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, overflow="ellipsis")
     table.add_column(overflow="fold")

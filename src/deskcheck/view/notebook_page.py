@@ -1,8 +1,8 @@
 """The page of a notebook's trajectory: its steps, with outputs and variables.
 
-Outputs are text and pictures in pixels (PNG, JPEG, GIF); HTML, SVG and scripts are named, not shown. Markdown
-is shown as source, with the code cell that follows it. With the notebook itself, its stored outputs are
-beside the fresh ones, as `notebook.check` compares them.
+Shown are text and pixel images (PNG, JPEG, GIF). Of HTML, SVG and scripts only the types are shown. Markdown
+is shown as source, with the code cell that follows it. With the notebook file, its stored outputs are shown
+beside the new ones, in the comparison of `notebook.check`.
 """
 
 import itertools
@@ -33,15 +33,15 @@ from deskcheck.view.page import page_of, visible
 
 VALUE_CHARS = 400
 OUTPUT_CHARS = 20_000
-"""Of one output."""
+"""Maximum length of one output."""
 IMAGE_CHARS, IMAGES_CHARS = 3_000_000, 30_000_000
-"""Of a picture, in base64; and of all together."""
+"""Maximum length of a picture in base64, and of all pictures together."""
 PICTURES = ("image/png", "image/jpeg", "image/gif")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=\s]+")
 
 
 def notebook_facts(trajectory: Trajectory, stored: Trajectory | None = None) -> dict[str, Any]:
-    """The facts of the page, JSON-able. stored: the notebook in its file, with its outputs."""
+    """The data of the page, JSON-able. stored: the notebook file, with its outputs."""
     report = None if stored is None else compare_with_stored(stored, trajectory)
     environment = trajectory.environment
     return {
@@ -66,7 +66,7 @@ def notebook_page(trajectory: Trajectory, stored: Trajectory | None = None) -> s
 
 
 def trajectories_table(trajectories: Mapping[str, Trajectory]) -> Table:
-    """A row for each notebook, by its name."""
+    """A table with a row for each notebook, by name."""
     table = Table("id", "notebook", "ended", "steps", "executions", show_edge=False, pad_edge=False)
     for name, trajectory in trajectories.items():
         executions = sum(1 for _ in trajectory.executions)
@@ -78,8 +78,9 @@ def trajectories_table(trajectories: Mapping[str, Trajectory]) -> Table:
 
 
 def trajectory_table(trajectory: Trajectory, stored: Trajectory | None = None) -> Table:
-    """A table of the steps for a terminal: status, changed variables and, with the notebook, whether the
-    outputs are the stored ones."""
+    """A table of the steps for a terminal, with status and changed variables.
+
+    With the notebook file it also shows whether the outputs are the stored ones."""
     heads = ["step", "what", "count", "status", "source", "variables", *(["stored"] if stored else [])]
     table = Table(*heads, show_edge=False, pad_edge=False)
     report = None if stored is None else compare_with_stored(stored, trajectory)
@@ -166,7 +167,7 @@ def _execution(step: Execution, state: KernelState | None, outputs: "_Outputs") 
         "detail": step.detail or (None if step.confined is None else RULES.get(step.confined, step.confined)),
         "repeats": step.repeats,
         "difference": step.difference,
-        "outputs": list(outputs.told(step.shown())),
+        "outputs": list(outputs.facts(step.shown())),
         "state": None if state is None else _changes(state),
     }
 
@@ -194,12 +195,12 @@ def _changes(state: KernelState) -> dict[str, Any]:
 
 
 class _Outputs:
-    """Outputs for the page; pictures as long as there is room."""
+    """Outputs for the page. Pictures are included up to a total size."""
 
     def __init__(self) -> None:
-        self.left = IMAGES_CHARS
+        self._chars_left = IMAGES_CHARS
 
-    def told(self, outputs: Iterable[Output]) -> Iterator[dict[str, Any]]:
+    def facts(self, outputs: Iterable[Output]) -> Iterator[dict[str, Any]]:
         for output in outputs:
             facts: dict[str, Any] = {"type": output.type, "name": output.name}
             if output.type == "stream":
@@ -214,14 +215,14 @@ class _Outputs:
         picture = next((mime for mime in PICTURES if self._fits(output.data.get(mime))), None)
         if picture is not None:
             packed = "".join(output.data[picture].split())
-            self.left -= len(packed)
+            self._chars_left -= len(packed)
             facts["picture"] = f"data:{picture};base64,{packed}"
         plain = output.data.get("text/plain")
         others = sorted(mime for mime in output.data if mime not in ("text/plain", picture))
         return facts | _text(plain if isinstance(plain, str) else "", output.length) | {"others": others}
 
     def _fits(self, value: object) -> bool:
-        room = min(IMAGE_CHARS, self.left)
+        room = min(IMAGE_CHARS, self._chars_left)
         return isinstance(value, str) and 0 < len(value) <= room and _BASE64.fullmatch(value) is not None
 
 
@@ -234,7 +235,7 @@ def _plain(traceback: str) -> str:
 
 
 def _error(output: Output) -> dict[str, Any]:
-    """The traceback; if it does not end with class and message, these come first."""
+    """The traceback. If it does not end with class and message, these are put before it."""
     traceback = _plain(output.text or "")
     message = f"{output.name}: {output.value}" if output.value else output.name or ""
     beyond = 0 if output.length is None else max(0, output.length - len(output.text or ""))
@@ -244,7 +245,7 @@ def _error(output: Output) -> dict[str, Any]:
 
 
 def _text(text: str, length: int | None) -> dict[str, Any]:
-    """The beginning of a text, and the number of characters that are missing."""
+    """The beginning of a text, and the number of missing characters."""
     beginning = text[:OUTPUT_CHARS]
     return {"text": beginning, "more": max(length or 0, len(text)) - len(beginning)}
 
@@ -257,11 +258,11 @@ def _stored(cell_report: CellReport, before: Execution | None, outputs: "_Output
         "difference": cell_report.difference,
         "unstable": cell_report.unstable,
         "category": cell_report.category,
-        "outputs": list(outputs.told(stored_outputs)),
+        "outputs": list(outputs.facts(stored_outputs)),
         "diff": diff_rows(cell_report),
     }
 
 
 def diff_rows(cell: CellReport) -> list[list[Any]]:
-    """What differs in a cell, for a page: side, text, and from where up to where a line differs."""
+    """The differences in a cell, for a page: side, text, and the range in the line that differs."""
     return [[row.side, row.text, *(row.changed or (None, None))] for row in cell.diff]

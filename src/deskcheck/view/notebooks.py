@@ -43,13 +43,15 @@ _DIFF_STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
 
 
 def word(status: str) -> str:
-    """A status as people write it."""
+    """The display text of a status."""
     return WORDS.get(status, status)
 
 
 def notebooks_table(report: Report, *, details: bool) -> RenderableType:
-    """A row for each notebook with how many of its cells ended how; why cells fail; which normalisers made
-    cells the same. details: also each cell that is not the same, with what differs."""
+    """A row for each notebook with counts of its cells by status; reasons of failures; applied normalisers.
+
+    details: whether to add each cell that differs, with the differences.
+    """
     table = Table(show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("status", no_wrap=True)
     folder = common_folder(report)
@@ -79,20 +81,20 @@ def notebooks_table(report: Report, *, details: bool) -> RenderableType:
 
 
 def unconfined(kernel: str) -> str:
-    """What must be known of a report about an installed kernel."""
+    """The warning in a report about an installed kernel."""
     return (
-        f"Cells ran in the installed kernel {kernel!r}, without a sandbox. Random draws are not seen: what "
-        "two runs agree on may be chance."
+        f"Cells ran in the installed kernel {kernel!r}, without a sandbox. deskcheck cannot see random draws "
+        "there, so two runs may agree by chance."
     )
 
 
 def common_folder(report: Report) -> str:
-    """The folder that all notebooks lie below."""
+    """The common folder of all notebooks."""
     return os.path.commonpath([os.path.dirname(os.path.abspath(n.path)) for n in report.notebooks])
 
 
 def _from_here(folder: str) -> str:
-    """The folder as somebody here would type it, if it lies below."""
+    """The path of the folder relative to the current folder, if that is above it."""
     short = os.path.relpath(folder)
     return folder if short.split(os.sep)[0] == os.pardir else short
 
@@ -119,12 +121,12 @@ def _cells(notebook: NotebookReport) -> Iterator[RenderableType]:
 
 
 def is_quiet(cell: CellReport) -> bool:
-    """Whether a report need not say anything of the cell but its status."""
+    """Whether a report needs only the status of the cell."""
     return cell.status in (CellStatus.SAME, CellStatus.NO_STORED_OUTPUT) and cell.note is None
 
 
 def reason(cell: CellReport) -> str:
-    """Why a cell has its status, why that is accepted, and a note, in a line."""
+    """The reason of a cell's status, the reason why it is accepted, and a note, in a line."""
     accepted = cell.allowed and f"accepted: {cell.allowed}"
     return "; ".join(part for part in (_reason(cell), accepted, cell.note) if part)
 
@@ -146,14 +148,14 @@ def _reason(cell: CellReport) -> str:
 
 def _why(report: Report) -> Iterator[Text]:
     if report.failures:
-        yield Text("\nwhy cells fail (notebooks in which it comes first, cells)", style="bold")
+        yield Text("\nreasons of failures (notebooks with this first, cells)", style="bold")
         for category, first, cells in report.failures:
             yield Text(f"{first:5d} {cells:5d}  {category}")
     if report.missing_modules:
         modules = ", ".join(f"{name} ({count})" for name, count in report.missing_modules.most_common(20))
-        yield Text(f"modules that are not there (notebooks): {modules}")
+        yield Text(f"missing modules (notebooks): {modules}")
     if report.fired:
-        yield Text("\nthe same after (cells)", style="bold")
+        yield Text("\nthe same after normalisers (cells)", style="bold")
         for name, count in report.fired.most_common():
             yield Text(f"{count:5d}  {name}")
     by_status = ", ".join(f"{count} {word(status)}" for status, count in report.by_status.most_common())
@@ -163,7 +165,7 @@ def _why(report: Report) -> Iterator[Text]:
 
 
 def verdict(report: Report) -> str:
-    """How many notebooks give what is stored, of those that have something stored."""
+    """The number of notebooks that reproduce their stored outputs, of those that have any."""
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
     well = sum(report.by_status[status] for status in REPRODUCES) - stored
     return f"{well} of {len(report.notebooks) - stored}"

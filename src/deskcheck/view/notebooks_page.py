@@ -14,13 +14,13 @@ _SOURCE_LINES, _LINE_CHARS = 30, 300
 
 
 def notebooks_page(report: Report) -> str:
-    """The page as HTML: a bar of statuses, and each notebook with what differs in its cells."""
+    """The page as HTML: a bar of statuses, and each notebook with the differences in its cells."""
     facts = notebooks_facts(report)
     return page_of("notebooks", facts["title"], facts, bundle="document")
 
 
 def notebooks_facts(report: Report) -> dict[str, Any]:
-    """What the page needs, JSON-able."""
+    """The data of the page, JSON-able."""
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
     nothing = f"{stored} had nothing stored that they could be compared with · " if stored else ""
     python = report.environment.python if report.environment else platform.python_version()

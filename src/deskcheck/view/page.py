@@ -36,8 +36,10 @@ def head(
     images: str = "'none'",
     packed: bool = False,
 ) -> str:
-    """The page up to its data. kind: the page that the script shows. connect, images: their sources in the
-    policy. packed: as in `tail`."""
+    """The page up to its data.
+
+    kind: the page that the script shows. connect, images: allowed sources. packed: as in `tail`.
+    """
     script, style = _static(f"{bundle}.js"), _static(f"{bundle}.css")
     nonce = secrets.token_urlsafe(16)  # for the styles that the script adds while it runs
     scripts = " ".join(map(_digest, [_UNPACK, script] if packed else [script]))
@@ -77,7 +79,7 @@ def _packed(bundle: str) -> str:
 
 
 def tail(bundle: str = "trace", *, packed: bool = False) -> str:
-    """The page after its data. packed: the script is deflated, a third of its size."""
+    """The page after its data. packed: whether the script is deflated, to a third of its size."""
     if packed:
         return f"{_packed(bundle)}<script>{_UNPACK}</script></body></html>\n"
     return f"<script>{_static(f'{bundle}.js')}</script></body></html>\n"
@@ -90,7 +92,7 @@ def page_of(kind: str, title: str, facts: Any, *, bundle: str = "trace", images:
 
 
 def visible(text: str, *, lines: bool = False) -> str:
-    """The text with escapes for everything that does not print; line ends stay if `lines`."""
+    """The text with escapes for characters that do not print. If `lines`, line ends are kept."""
     unescaped = "\n" if lines else ""
     return "".join(
         c if c.isprintable() or c in unescaped else c.encode("unicode_escape").decode() for c in text

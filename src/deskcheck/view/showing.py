@@ -1,4 +1,4 @@
-"""Shows a recording to a person: its trace page in a browser, or the trace table where they are."""
+"""Shows a recording: its trace page in a browser or notebook, or the trace table in a terminal."""
 
 import sys
 from pathlib import Path
@@ -11,14 +11,15 @@ from deskcheck.view.trace_page import LARGE_EVENTS, write_trace_page
 from deskcheck.view.trace_server import TraceServer
 
 MAX_EVENTS = 200
-"""Rows of the table."""
+"""Default number of rows in the table."""
 
 
 def show(recording: Recording, *, browser: bool | None = None, max_events: int = MAX_EVENTS) -> None:
-    """The page in a browser where a person sits at a terminal and has one, and below the cell in a notebook;
-    elsewhere the table, on standard output. browser: True, False: the first or the last, whatever there is.
+    """Show the page in a browser, or below the cell in a notebook; else print the table.
 
-    Raises InputError where the page cannot be written.
+    browser: whether to open the page in a browser. By default, if this is a terminal with a browser.
+
+    Raises InputError if the page cannot be written.
     """
     if browser is None and in_notebook():
         from IPython.display import HTML, display
@@ -31,12 +32,12 @@ def show(recording: Recording, *, browser: bool | None = None, max_events: int =
 
 
 def show_table(recording: Recording, max_events: int = MAX_EVENTS) -> None:
-    """The trace table, on standard output."""
+    """Print the trace table."""
     console_out().print(trace_table(recording, max_events=max_events))
 
 
 def open_page(recording: Recording) -> None:
-    """The page in a browser, from a file; of a very long trace from a server, until Ctrl-C."""
+    """Open the page in a browser, from a file; for a very long trace from a server, until Ctrl-C."""
     if recording.events > LARGE_EVENTS:
         serve_page(recording, 0, True)
         return
@@ -44,24 +45,24 @@ def open_page(recording: Recording) -> None:
 
 
 def write_page(recording: Recording, out: Path, opened: bool) -> None:
-    """The page as a file, whose name and size are printed; in a browser too, if `opened`."""
+    """Write the page to a file, print its name and size, and open it in a browser if `opened`."""
     size = write_trace_page(recording, out)
     print(f"{out}: {size / 1e6:.1f} MB")
     if recording.events > LARGE_EVENTS:
         _say(
-            f"{recording.events:,} events are a lot for one file; --serve gives the page only what it shows."
+            f"{recording.events:,} events make a large file. With --serve the page loads only what it shows."
         )
     if opened:
         open_in_browser(out.resolve().as_uri())
 
 
 def serve_page(recording: Recording, port: int, opened: bool) -> None:
-    """Serve the page on this machine until Ctrl-C; its address is printed."""
+    """Serve the page on this machine until Ctrl-C, and print its address."""
     if recording.events > 100_000:
         _say(f"reading {recording.events:,} events ...")
     with TraceServer(recording, port=port) as server:
         print(server.url, flush=True)
-        _say("Ctrl-C ends it.")
+        _say("Press Ctrl-C to end the server.")
         if opened:
             open_in_browser(server.url)
         try:
@@ -71,7 +72,7 @@ def serve_page(recording: Recording, port: int, opened: bool) -> None:
 
 
 def in_notebook() -> bool:
-    """Whether this process is a kernel, whose front end shows HTML."""
+    """Whether this process is a kernel with a front end that shows HTML."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None

@@ -1,4 +1,4 @@
-"""A run that a model predicted beside the recorded one, aligned event for event.
+"""Compares a run that a model predicted with the recorded one, event by event.
 
 The prediction comes from `deskcheck models step --out`, from `deskcheck ask`, or from a text in a notation.
 Each of its states is compared with the true one of the same number (`notation.divergence`). After the first
@@ -39,35 +39,35 @@ from deskcheck.recording.value import Content, Encoded, decode
 from deskcheck.view.page import page_of, visible
 
 SHOWN_CHARS = 1000
-"""Of a value."""
+"""Maximum length of a value."""
 AHEAD = 50
-"""Events that are shown after one of the runs has ended."""
+"""Number of events that are shown after one of the runs has ended."""
 TABLE_EVENTS = 20
-"""Events before the first divergence that a terminal shows."""
+"""Number of events before the first divergence in the table for a terminal."""
 WRONG_VARIABLES = 200
-"""Variables that are listed with where they first differ."""
+"""Maximum number of variables in the list of first differences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A run that a model predicted.
-
-    The model was shown `program` and the first `given` states. jumps: events from each other state to the
-    next; None: one each. stop, why: the reason of the end. true: the true states. source: where it was read.
-    """
+class Prediction:
+    """A run that a model predicted."""
 
     states: tuple[Moment, ...]
-    given: int
+    initial: int
+    """Number of states that the model was given."""
     jumps: tuple[int, ...] | None
+    """Events from each predicted state to the next; None: one each."""
     stop: Stop
-    why: str
+    stop_reason: str
     program: Program
     true: tuple[Moment, ...]
+    """The true states."""
     source: str
+    """The file or run folder of the prediction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class SideBySide:
     """Two runs side by side, as JSON-able facts for the page, and their `notation.compare_runs`."""
 
     facts: dict[str, Any]
@@ -77,23 +77,23 @@ class Beside:
 # -- reading -------------------------------------------------------------------------------------
 
 
-def read_told(
+def read_prediction(
     path: Path,
     recording: Recording,
     *,
     notation: str = "scratchpad",
     model: str | None = None,
     method: str | None = None,
-) -> Told:
-    """The prediction of a recording in a file or a run folder.
+) -> Prediction:
+    """Read the prediction of a recording from a file or a run folder.
 
-    notation: of a text file. model, method: to choose from a run folder with several.
+    notation: notation of a text file. model, method: choice in a run folder with several.
 
     Raises:
-        InputError: there is nothing of this recording in it, or more than one run, or it cannot be read.
+        InputError: the file has no run of this recording, or several, or cannot be read.
     """
     if notation not in NOTATIONS:
-        raise InputError(f"there is no notation {notation!r}. Known are {', '.join(NOTATIONS)}.")
+        raise InputError(f"unknown notation {notation!r}. The notations are {', '.join(NOTATIONS)}.")
     if path.is_dir():
         return _from_run_folder(path, recording, model, method)
     text = _text_of(path)
@@ -110,33 +110,33 @@ def _text_of(path: Path) -> str:
 
 
 def first_mistake(path: Path) -> str:
-    """The recording in a file of `deskcheck models step` that goes wrong after the most steps.
+    """The id of the recording in a file of `deskcheck models step` that goes wrong after the most steps.
 
-    If all runs are right, it is the longest. Raises InputError for another file.
+    If all runs are right, it is the longest. Raises InputError for files of another kind.
     """
     _, runs = _runs(path, _text_of(path))
     try:
         return max(runs, key=lambda name: (runs[name]["first"] is not None, int(runs[name]["exact"])))
     except (KeyError, OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
+        raise InputError(f"{path}: is not a file of `deskcheck models step --out`: {error!r}.") from error
 
 
 def _true(recording: Recording, *, instructions: bool = False) -> tuple[Moment, ...]:
     return tuple(moments(recording.trace, file=recording.program.filename, instructions=instructions))
 
 
-def _from_text(text: str, notation: str, recording: Recording, source: str) -> Told:
+def _from_text(text: str, notation: str, recording: Recording, source: str) -> Prediction:
     trace = read_trace(text, notation, source=recording.program.code)
     if not trace.states:
         raise InputError(
-            f"{source}: holds no trace in the notation {notation}: {trace.why or 'it is empty'}."
+            f"{source}: does not contain a trace in the notation {notation}: {trace.why or 'it is empty'}."
         )
-    return Told(
+    return Prediction(
         states=trace.states,
-        given=0,
+        initial=0,
         jumps=None,
         stop=trace.stop,
-        why=trace.why,
+        stop_reason=trace.why,
         program=recording.program,
         true=_true(recording, instructions=NOTATIONS[notation].instructions),
         source=source,
@@ -149,10 +149,10 @@ def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, An
         stepped = read_json(text)
         return stepped, {run["id"]: run for run in stepped["runs"]}
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path}: was not written by `deskcheck models step --out`: {error!r}.") from error
+        raise InputError(f"{path}: is not a file of `deskcheck models step --out`: {error!r}.") from error
 
 
-def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
+def _from_stepper(path: Path, text: str, recording: Recording) -> Prediction:
     stepped, runs = _runs(path, text)
     if recording.id not in runs:
         ids = ", ".join(list(runs)[:5])
@@ -161,26 +161,26 @@ def _from_stepper(path: Path, text: str, recording: Recording) -> Told:
     try:
         if not true or run["states"][0] != state_text(true[0]):
             raise InputError(
-                f"{path}: its run of {recording.id!r} began with another state than this recording."
+                f"{path}: its run of {recording.id!r} does not begin with the first state of this recording."
             )
         parsed = [parse_dynamic(state).moments[-1] for state in run["states"]]
         jumps = tuple(int(jump) for jump in run["jumps"])
         stop, reason = Stop(run["stop"]), str(run["why"] or "")
     except (KeyError, OverflowError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"{path}: its run of {recording.id!r} is damaged: {error!r}.") from error
-    return Told(
+    return Prediction(
         states=tuple(parsed),
-        given=1,
+        initial=1,
         jumps=jumps,
         stop=stop,
-        why=reason,
+        stop_reason=reason,
         program=recording.program,
         true=true,
         source=f"{path}, model {stepped['model']}" if "model" in stepped else str(path),
     )
 
 
-def _from_run_folder(path: Path, recording: Recording, model: str | None, method: str | None) -> Told:
+def _from_run_folder(path: Path, recording: Recording, model: str | None, method: str | None) -> Prediction:
     from deskcheck.ask.results.logs import read_logs
 
     rows = {
@@ -204,18 +204,18 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
     ((name, row),) = rows.items()
     truth = ground_truth_of(recording)
     if isinstance(truth, str):
-        raise InputError(f"{recording.id}: cannot be laid beside a predicted run: {truth}.")
+        raise InputError(f"{recording.id}: cannot be compared with a predicted run: {truth}.")
     notation = METHODS[row.solver].notation
     assert notation is not None
     trace = read_trace(row.predicted, notation)
     initial = 1 if notation == "dynamic" else 0
     stop = Stop.UNREADABLE if row.ended else trace.stop
-    return Told(
+    return Prediction(
         states=trace.states,
-        given=initial,
+        initial=initial,
         jumps=None,
         stop=Stop.BUDGET if row.divergence == "budget" else stop,
-        why=row.ended or trace.why,
+        stop_reason=row.ended or trace.why,
         program=truth.program,
         true=tuple(truth.states()),
         source=f"{path}, {' by '.join(name)}",
@@ -229,16 +229,16 @@ def _partial(question: str, method: str) -> bool:
 # -- laying them side by side --------------------------------------------------------------------
 
 
-def beside(recording: Recording, predicted: Told) -> Beside:
+def beside(recording: Recording, predicted: Prediction) -> SideBySide:
     """The two runs side by side."""
-    mine = predicted.states[predicted.given :]
+    mine = predicted.states[predicted.initial :]
     true = list(_reached(predicted))
     agreement = compare_runs(mine, iter(true), predicted.stop)
-    initial_rows = [_row(state, state) for state in predicted.true[: predicted.given]]
+    initial_rows = [_row(state, state) for state in predicted.true[: predicted.initial]]
     row_count = min(max(len(true), len(mine)), min(len(true), len(mine)) + AHEAD)
     compared = islice(zip_longest(true, mine), row_count)
     rows = [*initial_rows, *(_row(theirs, ours) for theirs, ours in compared)]
-    first = None if agreement.first is None else predicted.given + agreement.exact
+    first = None if agreement.first is None else predicted.initial + agreement.exact
     program = predicted.program
     facts = {
         "deskcheck": __version__,
@@ -249,7 +249,7 @@ def beside(recording: Recording, predicted: Told) -> Beside:
         "sources": _sources(recording, program),
         "source": predicted.source,
         "rows": rows,
-        "given": predicted.given,
+        "given": predicted.initial,
         "jumps": list(predicted.jumps)
         if predicted.jumps is not None and set(predicted.jumps) != {1}
         else None,
@@ -259,21 +259,21 @@ def beside(recording: Recording, predicted: Told) -> Beside:
         "first": first,
         "how": None if agreement.first is None else agreement.first.value,
         "stop": predicted.stop.value,
-        "why": predicted.why,
+        "why": predicted.stop_reason,
         "variables": list(islice(_variables(rows), WRONG_VARIABLES)),
     }
-    return Beside(facts=facts, agreement=agreement)
+    return SideBySide(facts=facts, agreement=agreement)
 
 
-def beside_page(comparison: Beside) -> str:
+def beside_page(comparison: SideBySide) -> str:
     """The page, as HTML."""
     return page_of("beside", f"{comparison.facts['id']}: the model beside the truth", comparison.facts)
 
 
-def beside_table(comparison: Beside) -> Group:
+def beside_table(comparison: SideBySide) -> Group:
     """A table for a terminal: the events up to the first divergence, and the differences there."""
     facts = comparison.facts
-    table = Table("event", "what was so", "what the model told", show_edge=False, pad_edge=False)
+    table = Table("event", "true", "predicted", show_edge=False, pad_edge=False)
     last = len(facts["rows"]) - 1 if facts["first"] is None else min(facts["first"], len(facts["rows"]) - 1)
     start = max(0, last - TABLE_EVENTS)
     for number, row in enumerate(facts["rows"][start : last + 1], start):
@@ -286,7 +286,7 @@ def beside_table(comparison: Beside) -> Group:
         return Group(*parts)
     reason = f": {visible(facts['why'])}" if facts["how"] == "unreadable" else ""
     parts.append(Text(f"first wrong: event {facts['first']}, {facts['how'].replace('_', ' ')}{reason}"))
-    wrong = Table("variable", "was", "the model believed", show_edge=False, pad_edge=False)
+    wrong = Table("variable", "true", "predicted", show_edge=False, pad_edge=False)
     for frame in row["frames"]:
         for name, true, predicted, same in frame["names"]:
             if not same:
@@ -302,9 +302,9 @@ def _place(row: Mapping[str, Any], side: int) -> Text:
     return Text(visible(f"{row['kind'][side]} {row['function'][side]} {row['line'][side]}"))
 
 
-def _reached(predicted: Told) -> Iterator[Moment]:
+def _reached(predicted: Prediction) -> Iterator[Moment]:
     """The true states that correspond to the predicted ones."""
-    states = iter(predicted.true[predicted.given :])
+    states = iter(predicted.true[predicted.initial :])
     for jump in predicted.jumps or ():
         reached = list(islice(states, jump))
         if len(reached) < jump:
@@ -320,7 +320,7 @@ def _sources(recording: Recording, program: Program) -> dict[str, str]:
 
 
 def _row(true: Moment | None, predicted: Moment | None) -> dict[str, Any]:
-    """An event of both runs. In pairs the true value comes first; None: nothing is there."""
+    """An event of both runs. Pairs have the true value first, and None for a run without this event."""
     verdict = "missing" if predicted is None else "beyond"
     if true is not None and predicted is not None:
         step = compare_step(predicted, true)

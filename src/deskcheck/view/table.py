@@ -1,4 +1,4 @@
-"""A desk check on paper: the trace of a recording as a table, a row per event."""
+"""The trace of a recording as a table with a row for each event, like a desk check on paper."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ _STYLES = {
 }
 VALUE_CHARS = 60
 MAX_VALUES = 2_000_000
-"""Values of all rows together: some ten seconds."""
+"""Maximum number of values in all rows together: reading them takes some ten seconds."""
 _TOO_MUCH = "(over {:,} values: not shown)"
 
 
@@ -34,11 +34,11 @@ def trace_table(
     max_events: int = 200,
     max_values: int = MAX_VALUES,
 ) -> RenderableType:
-    """A row for each event: the line about to run, what changed, what was printed. An instruction is a row of
-    its own, with the value stack.
+    """A table with a row for each event: the line that is about to run, changed variables, output.
 
-    Of more than `max_events` events the first rows are shown and, as a tenth, the last. Values are cut at
-    `VALUE_CHARS`. After `max_values` values (`recording.value.extent`) rows say that they are not shown.
+    An instruction has its own row, with the value stack. Of more than `max_events` events, the first are
+    shown, and in a tenth of the rows the last. Values are cut at `VALUE_CHARS`. After `max_values` values
+    (`recording.value.extent`), rows have a note instead of values.
     """
     table = Table(show_edge=False, pad_edge=False, expand=True, header_style="bold")
     table.add_column("#", justify="right", style="dim", no_wrap=True)
@@ -92,13 +92,13 @@ _LEFT_OUT = {"deep": "deeper calls", "repeated": "repetitions", "called": "calls
 
 
 def _tells_globals(event: Event, *, begins: bool) -> bool:
-    """Whether global variables that a function finds may have changed."""
+    """Whether global variables that a function can see may have changed."""
     changes = event.row.globals or event.row.objects
     return bool(changes) and event.function != "<module>" and not begins
 
 
 def _extent(event: Event, limit: int, *, begins: bool) -> int:
-    """How many values a row looks at."""
+    """The number of values that a row reads."""
     count = event.extent(limit)
     if _tells_globals(event, begins=begins):
         names = event.state.globals.get(event.file, {})
@@ -107,7 +107,10 @@ def _extent(event: Event, limit: int, *, begins: bool) -> int:
 
 
 def _parts(event: Event, *, begins: bool) -> Iterator[str]:
-    """begins: it is the first event of its file, with which come the file's global variables as they are."""
+    """The texts of changes in an event.
+
+    begins: whether this is the first event of its file, which has all global variables of the file.
+    """
     if event.left_out:
         yield f"(left out: {', '.join(f'{n} {_LEFT_OUT[what]}' for what, n in event.left_out.items())})"
     if event.value is not None and event.kind is not Kind.RESUME:
@@ -136,13 +139,13 @@ _DEFINITIONS = ("<class ", "<built-in ", "<function ", "<method ", "<module")
 
 
 def _is_definition(value: Value) -> bool:
-    """Whether it is a function, a class or a module, which the source or the library has."""
+    """Whether the value is a function, class or module, whose definition is not worth showing."""
     library = value.kind == "text" and (value.text or "").startswith(_DEFINITIONS)
     return value.kind in ("function", "class") or library
 
 
 def _changes(names: Mapping[str, Value], bound: frozenset[str], mutated: frozenset[int]) -> Iterator[str]:
-    """The variables that are bound anew, or reach an object that changed in place."""
+    """The variables that are bound again, or reach an object that changed in place."""
     for name, value in names.items():
         if not _is_definition(value) and (name in bound or _reaches(value, mutated)):
             yield f"{name} = {_short(value)}"
@@ -151,12 +154,12 @@ def _changes(names: Mapping[str, Value], bound: frozenset[str], mutated: frozens
 
 
 def _mutated(event: Event) -> frozenset[int]:
-    """Numbers of the objects that changed in place since the event before, or are new."""
+    """Numbers of objects that are new or changed in place since the previous event."""
     return frozenset(map(int, json.loads(event.row.objects))) if event.row.objects else frozenset()
 
 
 def _reaches(value: Value, objects: frozenset[int]) -> bool:
-    """Whether one of the objects hangs on a value. An iterator has a place of its own in the row."""
+    """Whether one of the objects is reachable from a value. Iterators are shown separately in the row."""
     return bool(objects) and value.kind != "iterator" and any(inner.id in objects for inner in value.walk())
 
 

@@ -1,9 +1,9 @@
-"""A recording as the trace page reads it: columns of all events, and blocks of some.
+"""The data of a recording for the trace page: columns of all events, and blocks of some hundred events.
 
-A page must reach any of a million events at once, in both directions, and cannot hold them all. The *columns*
-have the kind, depth, frame, line and place (function and file) of every event: enough for the timeline, and
-to find the next event for a step, a line or an exception. A *block* has some hundreds of whole events, and
-the `State` before them.
+A page must reach any of a million events at once, in both directions, and cannot keep them all in memory. The
+*columns* have the kind, depth, frame, line and place (function and file) of every event. This is enough for
+the timeline, and to find the next event for a step, a line or an exception. A *block* has some hundred
+complete events, and the `State` before them.
 
 JSON of the page differs from that of the file (format.md) in numbers that JavaScript would change: floats and
 ints beyond 2**53 are ``{"float": "1.0"}`` and ``{"int": "..."}``. The page itself is `web/src`.
@@ -20,22 +20,25 @@ from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind, Row, State, Trace, plain
 
 KINDS = tuple(kind.value for kind in Kind)
-"""A kind's number in the columns is its place here."""
+"""The kinds of events. In the columns a kind is its index in this tuple."""
 PRINTS, GAP = 0x10, 0x20
-"""Added to the number of a kind: the event has output; events before it are left out."""
+"""Flags on the number of a kind: the event has output; events before it are left out."""
 BLOCK_EVENTS = 512
-"""A block has at least as many events, and as many as the state that it starts from has entries, so that the
-states together stay in proportion to the events; but never more than `LARGEST_BLOCK`, unless the state has
-more than `LARGE_STATE` bytes: then its events have as many."""
+"""Minimum number of events in a block.
+
+A block has at least as many events as its first state has entries, up to `LARGEST_BLOCK`. So the size of all
+states is in proportion to the events. If the state has more than `LARGE_STATE` bytes, the events of the block
+have at least as many bytes.
+"""
 LARGEST_BLOCK = 8192
 LARGE_STATE = 1 << 20
 OUTPUT_CHARS = 20_000
-"""Of what was printed before a block its last characters are in it."""
+"""Maximum number of characters of earlier output in a block."""
 _EXACT = 2**53
 
 
 class TraceData:
-    """The columns and blocks of a trace, which it reads once."""
+    """The columns and blocks of a trace. The trace is read once."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -81,7 +84,7 @@ class TraceData:
         return len(self.kinds)
 
     def facts(self) -> dict[str, Any]:
-        """Lengths, places and beginnings of blocks: what the page reads first."""
+        """The data that the page reads first: lengths, places and starts of blocks."""
         return {
             "thread": self.trace.thread,
             "events": len(self),
@@ -100,10 +103,12 @@ class TraceData:
         return b"".join(column.tobytes() for column in [*columns, self.kinds])
 
     def block(self, number: int) -> bytes:
-        """JSON of one block: ``state`` before its first event, ``output``, and ``rows``, of each event what
-        the columns lack, in the order of `Row` from `offset` on, without nulls at the end.
+        """JSON of one block: ``state`` before its first event, earlier ``output``, and ``rows``.
 
-        Raises IndexError if there is no such block.
+        A row has the fields of an event that are not in the columns, in the order of `Row` from `offset` on,
+        without nulls at the end.
+
+        Raises IndexError if the block does not exist.
         """
         if not 0 <= number < len(self.starts):
             raise IndexError(f"there is no block {number}: the trace has {len(self.starts)}")

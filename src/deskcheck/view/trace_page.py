@@ -1,7 +1,6 @@
-"""The trace page: one HTML file that holds a recording. `trace_server` serves those too large for one file.
+"""The trace page: one HTML file with a recording. `trace_server` serves recordings too large for one file.
 
-The page itself is built from `web/` into `static/`; this puts it together with the data of
-`trace_data` (`page`).
+The page itself is built from `web/` into `static/`. Here it is joined with the data of `trace_data` (`page`).
 """
 
 import json
@@ -14,12 +13,13 @@ from deskcheck.view.page import head, part, tail
 from deskcheck.view.trace_data import TraceData, page_facts
 
 LARGE_EVENTS = 200_000
-"""From so many on a page is better served than written into one file."""
+"""Number of events from which on a page should be served instead of written to one file."""
 
 
 def trace_page(recording: Recording, *, packed: bool = False) -> Iterator[str]:
-    """The page of a recording, in pieces to be written one after the other as UTF-8. packed: its script is
-    deflated."""
+    """The page of a recording, in pieces to be written in order as UTF-8.
+
+    packed: whether the script is deflated."""
     traces = [TraceData(trace) for trace in recording.traces]
     yield head("trace", recording.id, packed=packed)
     yield part("facts", json.dumps(page_facts(recording, traces)).encode("ascii"))
@@ -32,7 +32,7 @@ def trace_page(recording: Recording, *, packed: bool = False) -> Iterator[str]:
 
 
 def write_trace_page(recording: Recording, path: Path) -> int:
-    """Write the page of a recording into a file; returns its size in bytes.
+    """Write the page of a recording to a file. Returns its size in bytes.
 
     Raises:
         InputError: the file cannot be written.

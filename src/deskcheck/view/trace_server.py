@@ -12,10 +12,10 @@ from deskcheck.view.trace_data import TraceData, page_facts
 
 
 class TraceServer:
-    """Serves the page of one recording on the loopback, and its events in blocks as the page asks for them.
+    """Serves the page of one recording on the loopback, and the blocks of events that the page requests.
 
-    Only those who know `url`, which has a secret in it, are answered. Use as a context; `serve` blocks until
-    `close` is called from elsewhere or an exception, such as KeyboardInterrupt, ends it.
+    Only requests with the secret in `url` are answered. Use the server as a context. `serve` blocks until
+    `close` is called from another thread or an exception, such as KeyboardInterrupt, ends it.
 
     Raises:
         InputError: the port is taken.
@@ -27,7 +27,7 @@ class TraceServer:
         try:
             self._server = _Server(("127.0.0.1", port), _Handler)
         except OSError as error:
-            raise InputError(f"port {port} of 127.0.0.1 cannot be served on: {error.strerror}.") from error
+            raise InputError(f"port {port} of 127.0.0.1 cannot be used: {error.strerror}.") from error
         self._server.answers = answers
         self._server.secret = secrets.token_urlsafe(16)
         self.port: int = self._server.server_address[1]
@@ -37,7 +37,7 @@ class TraceServer:
         self._server.serve_forever(poll_interval=0.2)
 
     def close(self) -> None:
-        """Stop, if it is serving in another thread, and give the port back."""
+        """Stop serving, also from another thread, and release the port."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -49,7 +49,7 @@ class TraceServer:
 
 
 class _Answers:
-    """What is asked for by name, as bytes with their type. Blocks one at a time: the reader keeps a page."""
+    """The content of a request by name, as bytes with their type. Only one block is read at a time."""
 
     def __init__(self, recording: Recording, traces: list[TraceData]) -> None:
         self.recording = recording
@@ -107,4 +107,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing is said of requests: there is one for every block."""
+        """Log nothing, because there is a request for every block."""

@@ -144,7 +144,7 @@ def test_training_goes_on_where_it_was_ended(tmp_path: Path) -> None:
         (["teach", "--steps-of", "generated:2", "--model", "x"], "makes its own lessons"),
         (["teach", "--steps-of", "generated:2", "--layers", "3"], "--layers: is for"),
         (["teach", "--steps-of", "generated:2", "--device", "cpu"], "--device: is for a model from nothing"),
-        (["teach", "lessons", "--level", "reader"], "--level reader: goes with --steps-of"),
+        (["teach", "lessons", "--level", "reader"], "--level reader: needs --steps-of"),
     ],
 )
 def test_what_does_not_go_together_is_refused(command: list[str], why: str, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def step(
     return _of_recordings("step", path, seed, per_recording, steps)
 
 
-OF_RECORDINGS = {name: _task_of_kind(kind) for name, kind in QUESTIONS.own.items() if name != "step"} | {
+OF_RECORDINGS = {name: _task_of_kind(kind) for name, kind in QUESTIONS.built_in.items() if name != "step"} | {
     "step": step
 }
 """Kind of question -> its task."""

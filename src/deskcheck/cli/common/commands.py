@@ -1,4 +1,4 @@
-"""What holds for every command: how it is interrupted, how errors are shown, what is no folder."""
+"""Common behaviour of all commands: interruption, display of errors, refusal of URIs as folders."""
 
 import contextlib
 import re
@@ -16,16 +16,16 @@ from deskcheck.terminal import visible
 
 _REMOTE = re.compile(r"(?:--[a-z-]+=)?((?:s3a?|gcs|gs|hdfs|viewfs|abfss?|file)://.*)", re.DOTALL)
 _SECRET = re.compile(r"(?<=://)[^/@?]*:[^/@?]*@|\?.*")
-"""In a URI, what may be a password or a key."""
+"""The parts of a URI that may be a password or a key."""
 
 
 ClickException: Any = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
-"""What a wrong call raises: typer has its own copy of click in some versions, and in others has not."""
+"""The exception for wrong usage. Only some versions of typer contain their own copy of click."""
 
 
 @contextlib.contextmanager
 def _visible_errors() -> Iterator[None]:
-    """What is wrong with a call is shown by a console that is not ours."""
+    """Escape messages about wrong usage, because typer's own console shows them."""
     try:
         yield
     except ClickException as error:
@@ -34,8 +34,10 @@ def _visible_errors() -> Iterator[None]:
 
 
 def _set_help(command: Any) -> None:
-    """Help texts in lines as long as the terminal has room for: docstrings break theirs elsewhere. The
-    library that shows them would take words in brackets for markup."""
+    """Join the lines of help texts, so that they wrap at the terminal's width, and escape brackets.
+
+    The library that shows the texts would take words in brackets for markup.
+    """
     paragraphs = (command.help or "").split("\n\n")
     command.help = escape("\n\n".join([" ".join(paragraph.split()) for paragraph in paragraphs]))
     for parameter in command.params:
@@ -45,7 +47,7 @@ def _set_help(command: Any) -> None:
 
 
 class CommandsByName(Mapping[str, Any]):
-    """Commands that are built when they are asked for. names: in the order of the help."""
+    """Commands that are built on first use. names: in the order of the help."""
 
     def __init__(self, names: Iterable[str], build: Callable[[str], Any]) -> None:
         self._build = build
@@ -69,8 +71,11 @@ class CommandsByName(Mapping[str, Any]):
 
 
 class Commands(TyperGroup):
-    """The commands. An interrupt is told of here: what its own command says, or that alone. A URI
-    where one of them wants a folder is refused: as a path it would be a folder named `s3:`."""
+    """The group of all commands. It reports interrupts, and refuses a URI in the place of a folder.
+
+    The report of an interrupt is the text of the command, or the word "interrupted". As a path, a URI would
+    name a folder `s3:`.
+    """
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -85,8 +90,8 @@ class Commands(TyperGroup):
             raise
         except BrokenPipeError as error:  # standard output is not what broke
             raise DeskcheckError(
-                "a process or a connection that this command wrote to has ended: "
-                f"{error.strerror or 'broken pipe'}. Give the command again."
+                "a process or connection that this command writes to has ended: "
+                f"{error.strerror or 'broken pipe'}. Run the command again."
             ) from error
         finally:
             sys.stdout.flush()

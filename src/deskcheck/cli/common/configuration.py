@@ -7,8 +7,8 @@
     [tool.deskcheck.notebooks.check]
     cell-s = 30
 
-A table is named after a command, a key after an option. An option on the command line counts before the file.
-The file is that of the current folder, or of the nearest one above that has such a table.
+A table has the name of a command, a key the name of an option. The command line overrides the file. The file
+is taken from the current folder, or from the nearest folder above whose file has such a table.
 """
 
 import difflib
@@ -30,15 +30,18 @@ SAID_ALONE = frozenset(
         *("model", "inputs-by", "model-arg"),
     )
 )
-"""Options that a file may not set: what confines a program, what it has of the user's environment, what is
-started, who is paid. The folder may be of somebody whom the user does not trust."""
+"""Options that a file cannot set, because the user may not trust the author of the folder.
+
+They decide how programs are confined, what they see of the user's environment, what is started, and which
+provider is paid.
+"""
 
 
 def configuration(commands: Any, context: Any, folder: Path | None = None) -> dict[str, Any]:
-    """The defaults for `context.default_map`: by command, by name of parameter.
+    """The defaults for `context.default_map`, by command and name of parameter.
 
-    commands: the group that holds all commands. Raises InputError for a file that cannot be read, and for
-    tables and keys that no command has.
+    commands: the group of all commands. Raises InputError for a file that cannot be read, and for tables and
+    keys that do not belong to a command.
     """
     for directory in (folder or Path.cwd(), *(folder or Path.cwd()).parents):
         file = directory / NAME
@@ -55,7 +58,7 @@ def configuration(commands: Any, context: Any, folder: Path | None = None) -> di
 
 def _of_group(group: Any, context: Any, table: Any, file: Path, name: str) -> dict[str, Any]:
     if not isinstance(table, Mapping):
-        raise InputError(f"{file}: {name} must be a table of commands, as [{name}.record].")
+        raise InputError(f"{file}: {name} must be a table of commands, such as [{name}.record].")
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         command = group.get_command(context, key)
@@ -83,8 +86,8 @@ def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -
         flag = "--" + key.replace("_", "-")
         if flag in SAID_ALONE:
             raise InputError(
-                f"{file}: [{name}] {key}: is said on the command line alone. The folder of a project could "
-                "otherwise decide what confines its programs, what is started or which model is paid."
+                f"{file}: [{name}] {key}: can only be given on the command line. Otherwise the folder of a "
+                "project could decide how its programs are confined, what is started or which model is paid."
             )
         if flag not in options:
             allowed = [parameter.removeprefix("--") for parameter in options if parameter not in SAID_ALONE]
@@ -99,5 +102,5 @@ def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -
 
 def _unknown(file: Path, where: str, what: str, name: str, names: list[str]) -> InputError:
     close = difflib.get_close_matches(name.replace("_", "-"), names, n=3)
-    hint = f" Did you mean {' or '.join(close)}?" if close else f" Known are {', '.join(sorted(names))}."
+    hint = f" Did you mean {' or '.join(close)}?" if close else f" Choose from {', '.join(sorted(names))}."
     return InputError(f"{file}: {where}: there is no {what} {name!r}.{hint}")

@@ -1,4 +1,4 @@
-"""Commands that do much in shards: the options that they share, and `runs status`."""
+"""Options of commands that work in shards, and the commands `runs status` and `runs compact`."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -23,23 +23,23 @@ Work = Annotated[Spread, Panel(WORK, "work that is spread")]
 
 @contextmanager
 def job_progress(out: Path, quiet: bool) -> Iterator[Callable[[Any], None]]:
-    """A bar that a job's progress is told to; a word where it is stopped."""
+    """Yield a function that shows a job's progress in a bar. An interruption prints how to resume."""
     with progress_bar(quiet) as advance:
 
-        def tell(now: Any) -> None:
+        def report(now: Any) -> None:
             advance(str(now), now.finished, now.total)
 
         with says_when_interrupted(stopped(out)):
-            yield tell
+            yield report
 
 
 def stopped(out: Path) -> str:
-    """What a job that was interrupted says."""
-    return f"stopped: what is whole is in {out}; the same command goes on from there"
+    """The message of a job that was interrupted."""
+    return f"stopped: complete shards are in {out}; rerun the command to resume"
 
 
 def print_job(summary: "JobSummary") -> None:
-    """What a job did beside what it was asked for."""
+    """Print the notes of a job."""
     print_lines(summary.notes())
 
 
@@ -49,11 +49,11 @@ def compact(
     ],
     shards: Annotated[
         int | None,
-        typer.Option("--shards", min=1, metavar="N", help="At least this many programs in a shard (5000)."),
+        typer.Option("--shards", min=1, metavar="N", help="Minimum number of programs in a shard (5000)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Merge small shards of recordings into larger ones; they can be read meanwhile."""
+    """Merge small shards of recordings into larger ones. The recordings can be read meanwhile."""
     from deskcheck.jobs.compact import SIZE
     from deskcheck.jobs.compact import compact as put_together
 
@@ -64,14 +64,12 @@ def compact(
     if as_json:
         print(json.dumps(compacted.to_dict()))
     else:
-        print(f"{folder}: {compacted.before} shards are {compacted.after} now: {compacted.totals.text()}")
+        print(f"{folder}: merged {compacted.before} shards into {compacted.after}: {compacted.totals.text()}")
 
 
-Failures = Annotated[
-    bool, typer.Option("--failures", help="Name programs that failed, by kind: reads the shards.")
-]
+Failures = Annotated[bool, typer.Option("--failures", help="List failed programs by kind. Reads the shards.")]
 Verify = Annotated[
-    bool, typer.Option("--verify", help="Compare every file with the manifest: reads every byte.")
+    bool, typer.Option("--verify", help="Compare every file with the manifest. Reads every byte.")
 ]
 
 
@@ -81,9 +79,9 @@ def status(
     verify: Verify = False,
     as_json: Json = False,
 ) -> None:
-    """Show the progress of `record`, from its folder, whether it runs or not.
+    """Show how far `record` has come in a folder, whether it still runs or not.
 
-    Exit status: 0 all is well, 1 --verify found files that were changed: the job's own command makes their
+    Exit status: 0 success, 1 --verify found changed files. Rerun the command of the job to make their
     shards again."""
     from deskcheck.jobs.status import changed, failures
     from deskcheck.jobs.status import status as read_status
@@ -91,7 +89,7 @@ def status(
     now = read_status(folder)
     if now.planned is None and verify:
         raise InputError(
-            f"{folder}: --verify compares with the manifest of a job, and this was recorded without --shards."
+            f"{folder}: --verify needs the manifest of a job, but this was recorded without --shards."
         )
     by_kind = failures(folder) if failed else {}
     wrong = changed(folder) if verify else []
@@ -105,6 +103,6 @@ def status(
         for kind, programs in by_kind.items():
             print_lines(list_lines(kind, programs))
         if verify:
-            print("every file is as the manifest says" if not wrong else f"changed: {', '.join(wrong)}")
+            print("all files match the manifest" if not wrong else f"changed: {', '.join(wrong)}")
     if wrong:
         raise typer.Exit(1)

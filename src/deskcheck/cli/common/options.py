@@ -3,10 +3,10 @@
     @with_options
     def record(sources: Sources, programs: Annotated[RecordSettings, Panel("Programs")]) -> None: ...
 
-Options of the same name in several of a command's settings are one option, which sets all of them. What was
-given on the command line counts before what stands in pyproject.toml (`configuration`), and that before the
-settings' own defaults. A parameter of type ``Callable[[], RecordSettings]`` makes the settings when it is
-called: for a command that uses one of two, whose bounds differ.
+Settings of a command that have the same name share one option, which sets all of them. The command line
+overrides pyproject.toml (`configuration`), which overrides the defaults of the settings. A parameter of type
+``Callable[[], RecordSettings]`` makes the settings when it is called: for a command that uses one of two
+whose bounds differ.
 """
 
 import dataclasses
@@ -28,16 +28,18 @@ COMMON = "Common"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Marks a parameter of a command as settings. name: the heading in the help for those of its options that
-    no other of the command's settings has; None: that of the command's own options, which are never refused.
-    those: what they are for, in a sentence that refuses them."""
+    """Marks a parameter of a command as settings."""
 
     name: str | None
+    """Heading in the help for options that only these settings have. Those of None are never refused."""
     those: str = ""
+    """Purpose of the options, in the message that refuses them."""
 
 
-_given: ContextVar[Mapping[str, list[Panel]]] = ContextVar("_given", default=types.MappingProxyType({}))
-"""The options that were given on the command line, with what they are of."""
+_options_set: ContextVar[Mapping[str, list[Panel]]] = ContextVar(
+    "_options_set", default=types.MappingProxyType({})
+)
+"""Flag -> panels of each option that was given on the command line."""
 _values: ContextVar[Mapping[str, Any]] = ContextVar("_values", default=types.MappingProxyType({}))
 """Flag -> value of the options that were set, on the command line or in pyproject.toml."""
 
@@ -60,7 +62,7 @@ class _Option:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for each `Setting` of those of its parameters that have a `Panel`."""
+    """The command, with an option for each `Setting` of its parameters that have a `Panel`."""
     hints = get_type_hints(command, include_extras=True)
     panels: dict[str, Panel] = {}
     classes: dict[str, type[Any]] = {}
@@ -84,7 +86,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
             for flag, option in options.items()
             if sources[flag] == "COMMANDLINE"
         }
-        _given.set(given_panels)
+        _options_set.set(given_panels)
         _values.set(
             {flag: values_by_name[options[flag].name] for flag in options if sources[flag] != "DEFAULT"}
         )
@@ -109,25 +111,31 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
 def refuse_others(*panels: str) -> None:
     """Raise InputError for an option that was given on the command line and is in none of these panels."""
-    for flag, owners in _given.get().items():
+    for flag, owners in _options_set.get().items():
         if not {None, *panels} & {owner.name for owner in owners}:
-            raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
+            raise InputError(f"{flag}: is for {_purposes(owners)}. Leave it out.")
 
 
-S = TypeVar("S")
+def _purposes(owners: list[Panel]) -> str:
+    return " and ".join(owner.those for owner in owners)
 
 
-def settings_from_options(settings: type[S]) -> S:
-    """Settings that are known only when the command runs, from those of its options that they have, too.
+SettingsT = TypeVar("SettingsT")
 
-    Raises InputError for any other option that was given on the command line, except the command's own.
+
+def settings_from_options(settings: type[SettingsT]) -> SettingsT:
+    """Settings of a class that only the running command knows, from the options that they share with it.
+
+    Raises InputError for any other option of a `Panel` with a name that was given on the command line.
     """
     options = _options({"": settings})
-    for flag, owners in _given.get().items():
+    for flag, owners in _options_set.get().items():
         if flag not in options and None not in {owner.name for owner in owners}:
-            raise InputError(f"{flag}: is for {' and '.join(owner.those for owner in owners)}: leave it out.")
+            raise InputError(f"{flag}: is for {_purposes(owners)}. Leave it out.")
     values = _values.get()
-    built: S = _built(settings, "", options, {o.name: values.get(flag) for flag, o in options.items()})
+    built: SettingsT = _built(
+        settings, "", options, {o.name: values.get(flag) for flag, o in options.items()}
+    )
     return built
 
 
@@ -146,7 +154,7 @@ def _options(classes: Mapping[str, type[Any]]) -> dict[str, _Option]:
 def _settings(
     settings: Any, group: str | None = None
 ) -> Iterator[tuple[tuple[str, ...], Any, Setting, Any, str | None]]:
-    """Path, type, what is said of it, default and group of each field of a dataclass that has a `Setting`."""
+    """Path, type, `Setting`, default and group of each field of a dataclass that has a `Setting`."""
     hints = get_type_hints(type(settings), include_extras=True)
     for setting_field in dataclasses.fields(settings):
         default = getattr(settings, setting_field.name)
@@ -161,7 +169,7 @@ def _settings(
 
 
 def _in_order(options: Mapping[str, _Option], owners: list[str]) -> list[_Option]:
-    """Those that are shared first, then panel by panel; of each the groups last."""
+    """Shared options first, then panel by panel; options in groups are last in their panel."""
     positions = {owner: number for number, owner in enumerate(owners, 1)}
 
     def order(option: _Option) -> tuple[int, bool]:
@@ -228,7 +236,7 @@ def _parser(parse: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _built(settings: type[Any], owner: str, options: Mapping[str, _Option], values: Mapping[str, Any]) -> Any:
-    """The settings, with what was given in the place of defaults."""
+    """The settings, with the given values instead of defaults."""
     built = settings()
     changes: dict[tuple[str, ...], Any] = {}
     for option in options.values():
@@ -243,7 +251,7 @@ def _built(settings: type[Any], owner: str, options: Mapping[str, _Option], valu
 
 
 def _value(option: _Option, value: Any) -> Any:
-    """As the field has it."""
+    """The value in the type of the field."""
     if not isinstance(value, list):
         return value
     if get_origin(_without_none(option.kind)[0]) is Mapping:
@@ -252,13 +260,15 @@ def _value(option: _Option, value: Any) -> Any:
 
 
 def _parts(option: _Option, texts: list[str]) -> tuple[Any, ...]:
-    """What is written with commas between, as the field's tuple has it."""
+    """The elements of comma-separated texts, in the type of the field's elements."""
     kind = get_args(_without_none(option.kind)[0])[0]
     try:
         return tuple(kind(part.strip()) for text in texts for part in text.split(",") if part.strip())
     except ValueError:
         written = ",".join(texts)
-        raise InputError(f"{option.flag} {written!r}: give numbers with commas between, as 1,2,4.") from None
+        raise InputError(
+            f"{option.flag} {written!r}: give numbers separated by commas, such as 1,2,4."
+        ) from None
 
 
 def _replaced(settings: Any, changes: Mapping[tuple[str, ...], Any]) -> Any:

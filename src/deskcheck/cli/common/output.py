@@ -1,7 +1,7 @@
-"""What commands share: messages on standard error, tables on standard output, a bar while something lasts.
+"""Output of all commands: messages on standard error, tables on standard output, progress bars.
 
-All of it goes through here, and nothing that it shows can command the terminal (`deskcheck.terminal`). JSON
-has no escape sequences, by its own rules.
+Nothing that is printed through this module can command the terminal (`deskcheck.terminal`). JSON never
+contains escape sequences.
 """
 
 import os
@@ -19,13 +19,15 @@ from deskcheck.errors import DeskcheckError, InputError
 from deskcheck.files import write_file
 from deskcheck.terminal import Console, open_in_browser, visible
 
-TOLD_EVERY_S = 30.0
+REPORT_EVERY_S = 30.0
 messages = Console(stderr=True, highlight=False)
 
 
 class _Stream:
-    """A standard stream. Once its reader has gone, as `| head` does, what is written goes nowhere:
-    nobody is left to tell, and the command ends as it would have, with its own status."""
+    """A standard stream that discards output after its reader has gone, as in `| head`.
+
+    The command then continues, and ends with the same status as otherwise.
+    """
 
     def __init__(self, file: TextIO, name: str) -> None:
         self._file = file
@@ -56,7 +58,7 @@ class _Stream:
 
 
 class _VisibleStream:
-    """A standard stream for all but `Console`, which finds the stream behind it by `rich_proxied_file`."""
+    """A standard stream that escapes its text. `Console` bypasses it with `rich_proxied_file`."""
 
     def __init__(self, file: _Stream) -> None:
         self.rich_proxied_file = file
@@ -71,8 +73,11 @@ class _VisibleStream:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Within, what is printed is `visible`. A stream that was closed before the command began leads nowhere,
-    so that no file of ours takes its place."""
+    """Make all printed text `visible` in the context.
+
+    Streams that were closed before the command began lead to the null device, so that no file of deskcheck
+    gets their descriptors.
+    """
     for number in range(3):
         try:
             os.fstat(number)
@@ -94,15 +99,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 
 def say(text: str) -> None:
-    """One message on standard error, above a progress bar if there is one."""
+    """Print a message on standard error, above a progress bar if there is one."""
     messages.print(text, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Any]:
-    """A bar on standard error while it lasts; only where someone is watching."""
+    """Show a progress bar on standard error, if it is a terminal. Yields a function that advances it."""
     if quiet or not sys.stderr.isatty():
-        yield lambda text, done=None, of=None: None
+        yield lambda text, finished=None, total=None: None
         return
     columns = (
         TextColumn("{task.fields[what]:<32}", markup=False),
@@ -112,40 +117,45 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
     with Progress(*columns, TimeElapsedColumn(), console=messages, transient=True) as bar:
         task = bar.add_task("record", total=None, what="")
 
-        def advance(text: str, done: int | None = None, of: int | None = None) -> None:
-            """One more is done; or so many, of so many."""
-            if done is None:
+        def advance(text: str, finished: int | None = None, total: int | None = None) -> None:
+            """Count one more item; or, with `finished`, show that number of `total`."""
+            if finished is None:
                 bar.update(task, advance=1, what=text[:32])
             else:
-                bar.update(task, completed=done, total=of or None, what=text[:32])
+                bar.update(task, completed=finished, total=total or None, what=text[:32])
 
         yield advance
 
 
 @contextmanager
-def progress_told(quiet: bool) -> Iterator[Callable[..., None]]:
-    """A bar while it lasts; where nobody watches, as in a batch job, a line now and then."""
+def progress_reports(quiet: bool) -> Iterator[Callable[..., None]]:
+    """Show a progress bar, or in a batch job print a line now and then. Yields a function to report to."""
     if quiet or sys.stderr.isatty():
         with progress_bar(quiet) as advance:
             yield advance
         return
     last_message, count = time.monotonic(), 0
 
-    def tell(what: str, done: int | None = None, of: int | None = None) -> None:
-        """One more is done; or so many, of so many."""
+    def report(text: str, finished: int | None = None, total: int | None = None) -> None:
+        """Count one more item; or, with `finished`, show that number of `total`."""
         nonlocal last_message, count
-        count = count + 1 if done is None else done
-        if time.monotonic() - last_message >= TOLD_EVERY_S:
+        count = count + 1 if finished is None else finished
+        if time.monotonic() - last_message >= REPORT_EVERY_S:
             last_message = time.monotonic()
-            say(f"{count} done, last {what}" if done is None else f"{what}: {done} of {of}" if of else what)
+            if finished is None:
+                say(f"{count} done, last {text}")
+            else:
+                say(f"{text}: {finished} of {total}" if total else text)
 
-    yield tell
+    yield report
 
 
 @contextmanager
 def says_when_interrupted(text: str) -> Iterator[None]:
-    """Where an interrupt or SIGTERM ends what is inside, this is what the command says of it: of an
-    interrupt through `commands.Commands`, which knows of all of them."""
+    """Make this text the command's message if an interrupt or SIGTERM ends the context.
+
+    `commands.Commands` prints the message of an interrupt.
+    """
     try:
         yield
     except KeyboardInterrupt as error:
@@ -156,10 +166,10 @@ def says_when_interrupted(text: str) -> Iterator[None]:
 
 
 def refuse_unwritable(file: Path) -> None:
-    """Raise InputError for a file that could not be written, before there is anything to write."""
+    """Raise InputError if a file cannot be written. For a check before the work begins."""
     existing = file if file.exists() else file.absolute().parent
     if file.is_dir() or not existing.exists() or not os.access(existing, os.W_OK):
-        problem = "is a folder" if file.is_dir() else f"{existing} is not there, or cannot be written to"
+        problem = "it is a folder" if file.is_dir() else f"{existing} does not exist, or is not writable"
         raise InputError(f"{file}: cannot be written: {problem}.")
 
 
@@ -169,13 +179,13 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def say_row(row: Mapping[str, Any]) -> None:
-    """A line of a training's curve, on standard error."""
+    """Print the figures of a training step, on standard error."""
     texts = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in row.items()}
     say("  ".join(f"{name} {value}" for name, value in texts.items()))
 
 
 def write_text(out: Path, text: str, opened: bool) -> None:
-    """A page into a file, and into a browser."""
+    """Write a page to a file, print its size, and open it in a browser if `opened`."""
     size = write_file(out, [text])
     print(f"{out}: {size / 1e6:.1f} MB")
     if opened:

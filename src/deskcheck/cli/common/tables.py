@@ -1,4 +1,4 @@
-"""Tables on a terminal, in which no name is cut however narrow it is."""
+"""Tables for terminals of any width, without cutting names."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,11 +24,12 @@ def print_table(
     title: str | None = None,
     optional: Sequence[str] = (),
 ) -> None:
-    """Print rows, each of some names and of some numbers.
+    """Print rows of names and numbers.
 
-    names, numbers: what stands above the columns. optional: columns of numbers that are left out where every
-    row has 0. Where the table is wider than the console, the names come first, one row a line, and each row
-    of numbers refers to them by its place.
+    If the table is wider than the console, the names are printed first, with a number for each row, and the
+    rows of figures begin with these numbers.
+
+    names, numbers: headings of the columns. optional: columns of numbers to leave out if every row has 0.
     """
     shown_numbers = [
         n for n, name in enumerate(numbers) if name not in optional or any(row[1][n] != "0" for row in rows)
@@ -52,7 +53,7 @@ def print_table(
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
-    """Cells that a table of these rows takes."""
+    """The width of a table with these rows, in cells."""
     columns = zip(*rows, strict=True)
     widest = [
         max((cell_len(line) for text in column for line in text.split("\n")), default=0) for column in columns
@@ -61,7 +62,7 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 
 
 def print_steps(console: Console, names: Sequence[str], steps: Sequence[tuple[Sequence[str], Any]]) -> None:
-    """One row for the `Steps` of each."""
+    """Print a row for each `Steps`, with its names."""
     rows = []
     for named, s in steps:
         shares = ["-" if i is None else f"{i.value:.4f}" for i in (s.exact, s.places, s.values)]
@@ -79,7 +80,7 @@ def print_steps(console: Console, names: Sequence[str], steps: Sequence[tuple[Se
 def print_attempts(
     console: Console, names: Sequence[str], results: Sequence[tuple[Sequence[str], Any]]
 ) -> None:
-    """What several answers to each sample say, of the results or scores that have them."""
+    """Print the measures over several answers to each sample, for results or scores that have them."""
     several = [(named, result) for named, result in results if result.attempts]
     measures = list(dict.fromkeys(name for _, result in several for name in result.attempts))
     rows = [
@@ -100,7 +101,7 @@ def _half_after(steps: Any) -> str:
 
 
 def print_by_execution(console: Console, scored: Sequence[tuple[str, Any]]) -> None:
-    """What intervals by execution are, if questions have any. scored: of a question, what has its metrics."""
+    """Explain intervals by execution, if a question has them. scored: names of questions with metrics."""
     for name in dict.fromkeys(
         name
         for name, score in scored
@@ -110,8 +111,8 @@ def print_by_execution(console: Console, scored: Sequence[tuple[str, Any]]) -> N
 
 
 def with_interval(mean: Any, n: int, form: str = ".3f", bounds_form: str = ".2f") -> str:
-    """A mean and its 95 % interval; and of how many, where that are others than `n`."""
+    """A mean with its 95 % interval, and its number of values if that differs from `n`."""
     if mean is None:
         return "-"
-    of = f" n={mean.n}" if mean.n != n else ""
-    return f"{mean.value:{form}} ({interval_text(mean, form=bounds_form, between='-')}){of}"
+    count = f" n={mean.n}" if mean.n != n else ""
+    return f"{mean.value:{form}} ({interval_text(mean, form=bounds_form, between='-')}){count}"

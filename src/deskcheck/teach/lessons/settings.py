@@ -20,7 +20,10 @@ class LessonSettings:
     notations: Annotated[
         tuple[str, ...],
         Setting(
-            f"Which, with commas: {', '.join(NOTATIONS.own)}.", flag="--notation", short="-n", commas=True
+            f"Which, with commas: {', '.join(NOTATIONS.built_in)}.",
+            flag="--notation",
+            short="-n",
+            commas=True,
         ),
     ] = ("dynamic",)
     jumps: Annotated[

@@ -1,8 +1,8 @@
-"""Asks a running kernel a question over its comm target (`jupyter.comm`). No cell runs for it.
+"""Asks a running kernel a question over its comm target (`jupyter.comm`), without running a cell.
 
-A kernel that has not loaded deskcheck is told to answer first, by a silent request without code whose one
-expression of ours is evaluated: nothing is counted or kept in its history. A kernel that runs a cell is asked
-on a subshell (ipykernel 7), a thread beside the cell; an older one answers after the cell.
+If the kernel has not loaded deskcheck, it first gets a silent request without code that evaluates one
+expression. This does not change its history or the numbers of cells. While a cell runs, a kernel of ipykernel
+7 is asked on a subshell, another thread. An older kernel answers after the cell.
 """
 
 import json
@@ -18,53 +18,54 @@ from deskcheck.errors import InputError, KernelError, MissingExtra
 from deskcheck.notebook.jupyter.comm import TARGET
 
 _ALIVE_S = 3.0
-"""For a kernel's control channel, which answers while a cell runs."""
+"""Timeout for the control channel of a kernel, which answers while a cell runs."""
 _IDLE_S = 0.5
-"""For its shell channel, if no cell runs."""
+"""Timeout for the shell channel, which answers if no cell runs."""
 _ANSWER_S = 30.0
-"""For an answer that the kernel has begun with."""
+"""Timeout for an answer after the kernel has begun with it."""
 _HEARD_S = 0.1
-"""Between requests until what the kernel publishes is heard."""
+"""Interval of requests until the first message on the kernel's publishing channel arrives."""
 _SERVE = "__import__('deskcheck.notebook.jupyter.comm', fromlist=['Serving']).Serving()"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a kernel answered. beside: while a cell ran, so that values may be of different moments."""
+    """The answer of a kernel."""
 
     data: Mapping[str, Any]
     beside: bool = False
+    """Whether a cell ran meanwhile, so that values may be of different moments."""
 
 
 class Asker:
-    """Asks kernels. wait_s: for a cell that runs to end."""
+    """Asks kernels. wait_s: time to wait for the end of a running cell."""
 
     def __init__(self, wait_s: float = 1.0) -> None:
         self.wait_s = wait_s
-        self._told: set[Path] = set()
-        """Connection files of kernels that were told to answer; one that was restarted has forgotten that."""
+        self._serving: set[Path] = set()
+        """Connection files of kernels that were set up to answer. A restarted kernel needs this again."""
 
     def ask(self, file: Path, question: Mapping[str, Any]) -> Reply:
-        """What a kernel answers to a question.
+        """The answer of a kernel to a question.
 
         Raises:
-            KernelError: it does not run, is busy, or has no deskcheck.
+            KernelError: the kernel does not run, is busy, or has no deskcheck.
             InputError: the question is refused, or the connection file cannot be used.
         """
         try:
             json.dumps(question, ensure_ascii=False).encode()
         except UnicodeError as error:
-            raise InputError(f"the question holds a character that is none: {error}.") from None
+            raise InputError(f"the question contains an invalid character: {error}.") from None
         with _connected(file) as kernel:
             facts = kernel.facts(_ALIVE_S)
             if facts is None:
                 raise KernelError(
                     f"{file.name}: the kernel does not answer. It has ended and left the file behind, is "
-                    "stopped, or runs C code that lets nothing else run. Look at it, or ask another kernel."
+                    "stopped, or runs C code that blocks other threads. Check it, or ask another kernel."
                 )
             language = facts.get("language_info", {}).get("name")
             if language != "python":
-                raise KernelError(f"{file.name}: a kernel for {language}; only those for Python are asked.")
+                raise KernelError(f"{file.name}: is a kernel for {language}. Ask a kernel for Python.")
             subshells = "kernel subshells" in facts.get("supported_features", ())
             kernel.hear()
             reply = self._asked(kernel, file, question, subshells)
@@ -74,8 +75,8 @@ class Asker:
 
     def _asked(self, kernel: "_Kernel", file: Path, question: Mapping[str, Any], subshells: bool) -> Reply:
         serving = accepted = beside = False
-        for _ in range(2):  # a kernel that was restarted has to be told again
-            serving = file in self._told or self._tell(kernel, file)
+        for _ in range(2):  # a restarted kernel has to be set up again
+            serving = file in self._serving or self._set_up(kernel, file)
             data, accepted, beside = None, True, False
             if serving:
                 data, accepted, beside = kernel.opened(question, self.wait_s, None)
@@ -84,31 +85,31 @@ class Asker:
                     data, accepted, _ = kernel.opened(question, _ANSWER_S, subshell)
                 beside = True
             if data is not None:
-                self._told.add(file)
+                self._serving.add(file)
                 return Reply(data, beside)
             if accepted or not serving:
                 break
-            self._told.discard(file)
+            self._serving.discard(file)
         raise KernelError(f"{file.name}: {self._why(serving, accepted, beside)}")
 
     def _why(self, serving: bool, accepted: bool, beside: bool) -> str:
-        """Why there is no answer."""
+        """The reason for a missing answer, with the way out."""
         if not accepted and serving:
-            return "the kernel takes no question. Look at its log, and restart it."
+            return "the kernel does not accept questions. Check its log, and restart it."
         if not accepted:
             return (
                 "a cell runs, and the kernel has not loaded deskcheck. Ask again when the cell has ended. "
                 "After %load_ext deskcheck it answers while cells run."
             )
         if beside:
-            return f"a cell runs, and left no time to answer in {_ANSWER_S:g} s. Ask again when it has ended."
+            return f"a cell runs, and no answer came in {_ANSWER_S:g} s. Ask again when it has ended."
         return (
-            f"a cell runs, and has not ended in {self.wait_s:g} s. Ask again when it has ended. "
+            f"a cell runs, and did not end within {self.wait_s:g} s. Ask again when it has ended. "
             "Kernels of ipykernel 7 answer while a cell runs."
         )
 
-    def _tell(self, kernel: "_Kernel", file: Path) -> bool:
-        """Whether the kernel could be told to answer; False: it is busy."""
+    def _set_up(self, kernel: "_Kernel", file: Path) -> bool:
+        """Set the kernel up to answer questions. Returns False if it is busy."""
         content = {
             "code": "",
             "silent": True,
@@ -126,14 +127,14 @@ class Asker:
         error = f"{evaluated.get('ename')}: {evaluated.get('evalue')}"
         if evaluated.get("ename") in ("ModuleNotFoundError", "ImportError", "AttributeError"):
             raise KernelError(
-                f"{file.name}: the kernel's environment has no deskcheck that answers ({error}). Install it "
-                "there, the version of this server: pip install deskcheck."
+                f"{file.name}: the kernel's environment has no suitable deskcheck ({error}). Install the "
+                "version of this server there: pip install deskcheck."
             )
         raise KernelError(f"{file.name}: the kernel cannot be asked ({error}).")
 
 
 def condition(file: Path) -> tuple[str, str | None]:
-    """How a kernel is, as `running.Condition` says, and its language."""
+    """The state of a kernel, as in `running.Condition`, and its language."""
     try:
         with _connected(file) as kernel:
             facts = kernel.facts(_ALIVE_S)
@@ -189,13 +190,13 @@ class _Kernel:
         return str(message["header"]["msg_id"])
 
     def _received(self, until: float) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Messages with the sockets that they came on, until a moment; the caller may stop before."""
+        """Messages with the sockets on which they arrived, until a time. The caller may stop earlier."""
         while (left_s := until - time.monotonic()) > 0:
             for socket, _ in self._ready.poll(left_s * 1000):
                 _, parts = self.session.feed_identities(socket.recv_multipart())
                 try:
                     yield socket, self.session.deserialize(parts)
-                except ValueError:  # not signed with the key: of somebody else
+                except ValueError:  # not signed with the key, so from another sender
                     continue
 
     def _reply(self, socket: Any, request_id: str, seconds: float) -> dict[str, Any] | None:
@@ -206,26 +207,26 @@ class _Kernel:
         return None
 
     def facts(self, seconds: float) -> dict[str, Any] | None:
-        """What the kernel says of itself, also while a cell runs; None: it does not answer."""
+        """The kernel's information about itself, also while a cell runs; None if it does not answer."""
         return self._reply(self.control, self._send(self.control, "kernel_info_request", {}), seconds)
 
     def idle(self, seconds: float) -> bool:
-        """Whether it would run a cell now."""
+        """Whether the kernel could run a cell now."""
         request_id = self._send(self.shell, "kernel_info_request", {})
         return self._reply(self.shell, request_id, seconds) is not None
 
     def hear(self) -> None:
-        """Wait until what the kernel publishes arrives. Raises KernelError: it does not."""
+        """Wait until a message that the kernel publishes arrives. Raises KernelError if none does."""
         until = time.monotonic() + _ALIVE_S
         while time.monotonic() < until:
             self._send(self.control, "kernel_info_request", {})
             for came_on, _ in self._received(time.monotonic() + _HEARD_S):
                 if came_on is self.iopub:
                     return
-        raise KernelError("what the kernel publishes does not arrive. Restart the kernel.")
+        raise KernelError("messages that the kernel publishes do not arrive. Restart the kernel.")
 
     def executed(self, content: Mapping[str, Any], begin_s: float) -> dict[str, Any] | None:
-        """The reply to a request; None: the kernel has not begun with it in time."""
+        """The reply to a request; None if the kernel has not begun with it in time."""
         request_id = self._send(self.shell, "execute_request", content)
         for came_on, message, _ in self._answers(request_id, begin_s):
             if came_on is self.shell:
@@ -234,8 +235,10 @@ class _Kernel:
         return None
 
     def _answers(self, request_id: str, begin_s: float) -> Iterator[tuple[Any, dict[str, Any], bool]]:
-        """What answers a request, and whether it was said before that the kernel has begun with it, for which
-        it has so long; the caller may stop before."""
+        """Messages in answer to a request, and whether the kernel had reported before that it has begun.
+
+        begin_s: timeout for the beginning. The caller may stop earlier.
+        """
         until, begun = time.monotonic() + begin_s, False
         while (left_s := until - time.monotonic()) > 0:
             for came_on, message in self._received(time.monotonic() + left_s):
@@ -249,9 +252,12 @@ class _Kernel:
     def opened(
         self, question: Mapping[str, Any], begin_s: float, subshell: str | None
     ) -> tuple[dict[str, Any] | None, bool, bool]:
-        """The answer to a question that opens a comm, if it came in time; whether there was somebody to take
-        it (a kernel without our comm target closes the comm); whether it came without the kernel saying that
-        it is busy with it, as where a cell runs that awaits something."""
+        """Ask a question by opening a comm.
+
+        Returns the answer, or None if it did not come in time; whether the kernel accepted the comm (without
+        the comm target of deskcheck it closes the comm); and whether the answer came before the kernel
+        reported that it is busy with it, as happens while a cell awaits something.
+        """
         data = {**question, "once": True, "until": time.time() + begin_s}
         content = {"comm_id": uuid.uuid4().hex, "target_name": TARGET, "data": data}
         request_id = self._send(self.shell, "comm_open", content, subshell)
@@ -263,12 +269,12 @@ class _Kernel:
 
     @contextmanager
     def subshell(self, seconds: float) -> Iterator[str]:
-        """A thread of the kernel that answers beside a cell. Raises KernelError: there is none."""
+        """Yield the id of a new kernel thread that answers while a cell runs. Raises KernelError."""
         request_id = self._send(self.control, "create_subshell_request", {})
         reply = self._reply(self.control, request_id, seconds) or {}
         name = reply.get("subshell_id")
         if reply.get("status") != "ok" or not isinstance(name, str):
-            raise KernelError("the kernel is busy, and opens no subshell. Ask again when the cell has ended.")
+            raise KernelError("the kernel is busy and has no subshells. Ask again when the cell has ended.")
         try:
             yield name
         finally:

@@ -1,7 +1,9 @@
-"""The kernels of this user that run now, found by their connection files.
+"""Finds the running kernels of this user by their connection files.
 
-Jupyter, VS Code and jupyter_client write such a file for each kernel into the user's runtime folder, and
-leave some behind. Its key lets whoever reads it run code in the kernel: nothing of it is handed out."""
+Jupyter, VS Code and jupyter_client write such a file for each kernel into the user's runtime folder. Some
+files remain after their kernel. A reader of the key in a file can run code in the kernel, so its contents are
+not passed on.
+"""
 
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,30 +16,32 @@ from deskcheck.files import read_file, read_json
 
 _AT_ONCE = 8
 _MOST = 200
-"""Connection files that are looked at, the newest."""
+"""Maximum number of connection files that are read, the newest ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningKernel:
-    """file: its connection file. id: as Jupyter calls it. notebook: its path when the kernel was started, as
-    far as the file says."""
+    """A kernel that may still run."""
 
     file: Path
+    """The connection file."""
     id: str
+    """The id in Jupyter."""
     notebook: str | None = None
+    """Path of the notebook when the kernel was started, if the file contains it."""
     spec: str | None = None
     """The name of its kernelspec."""
 
 
 def kernels_of(files: Iterable[Path]) -> list[RunningKernel]:
-    """The kernels of some connection files. Raises InputError: one is none, or cannot be read."""
+    """The kernels of some connection files. Raises InputError for other files and unreadable ones."""
     return [*map(_read, files)]
 
 
 def kernels_here(folder: Path | None = None) -> list[RunningKernel]:
-    """Those of the user's runtime folder, the newest first, whether they still run or not.
+    """The kernels in the user's runtime folder, the newest first, whether they still run or not.
 
-    Raises MissingExtra: jupyter_client is not installed, which says where that folder is.
+    Raises MissingExtra if jupyter_client, which knows this folder, is not installed.
     """
     if folder is None:
         try:
@@ -73,7 +77,7 @@ def _read(file: Path) -> RunningKernel:
     return RunningKernel(
         file,
         file.stem.removeprefix("kernel-"),
-        # A front end that gives a session no name leaves the folder.
+        # For a session without a name, front ends write only the folder.
         notebook if isinstance(notebook, str) and not notebook.endswith("/") and notebook else None,
         spec if isinstance(spec, str) and spec else None,
     )
@@ -81,21 +85,22 @@ def _read(file: Path) -> RunningKernel:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How a kernel is. state: ``idle``, ``busy``, or ``silent``, if it does not answer at all."""
+    """The state of a kernel."""
 
     kernel: RunningKernel
     state: str
+    """``idle``, ``busy``, or ``silent`` if it does not answer."""
     language: str | None = None
 
     def line(self) -> str:
-        """For a list."""
+        """The line about the kernel in a list."""
         about = {"idle": "idle", "busy": "busy: a cell runs", "silent": "does not answer: ended, or stopped"}
         parts = [self.kernel.id, about[self.state], self.language, self.kernel.spec, self.kernel.notebook]
         return "  ".join(part for part in parts if part)
 
 
 def conditions(kernels: Sequence[RunningKernel]) -> list[Condition]:
-    """How each of them is, in their order; they are asked at once."""
+    """The states of kernels, in their order. All are asked at once."""
     from deskcheck.view.assistant.asking import condition
 
     if not kernels:
@@ -106,10 +111,10 @@ def conditions(kernels: Sequence[RunningKernel]) -> list[Condition]:
 
 
 def chosen(kernels: Sequence[RunningKernel], name: str | None) -> RunningKernel:
-    """The kernel of an id, of the beginning of an id, or of a notebook's file name; without a name the only
-    one that answers.
+    """The kernel with this id, beginning of an id, or file name of a notebook; without a name the only one
+    that answers.
 
-    Raises InputError: there is none, or several.
+    Raises InputError if none matches, or several.
     """
     if name is None:
         alive = [kernel.kernel for kernel in conditions(kernels) if kernel.state != "silent"]
@@ -127,8 +132,8 @@ def chosen(kernels: Sequence[RunningKernel], name: str | None) -> RunningKernel:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        raise InputError(f"kernel={name!r} may be each of {_listed(matches)}: give the whole id.")
-    raise InputError(f"there is no kernel {name!r}; there are {_listed(kernels) or 'none'}.")
+        raise InputError(f"kernel={name!r} matches {_listed(matches)}: give the complete id.")
+    raise InputError(f"there is no kernel {name!r}. The kernels are: {_listed(kernels) or 'none'}.")
 
 
 def _is_notebook(path: str | None, name: str) -> bool:

@@ -1,6 +1,7 @@
 """The tools of the MCP server, as data and functions.
 
-They only read: no code that an assistant writes runs anywhere, and secrets are masked in the kernel."""
+They only read variables: code of an assistant is never run. Secrets are masked in the kernel.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -18,18 +19,21 @@ _TOO_FEW = "The tokens are too few to show anything.\n"
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """about: what an assistant reads of it. schema: of its parameters, JSON Schema 2020-12. call: gets what
-    asks a kernel and the parameters."""
+    """A tool of the server."""
 
     about: str
+    """Description for the assistant."""
     schema: dict[str, Any]
+    """JSON Schema 2020-12 of the parameters."""
     call: Callable[["Tools", Mapping[str, Any]], str]
+    """Function of the tools and the parameters."""
 
 
 class Tools:
-    """files: connection files of the kernels that may be asked; none: all of the user's.
+    """The tools for some kernels.
 
-    Raises InputError: one is no connection file.
+    files: connection files of the kernels; without files, all kernels of the user. Raises InputError for a
+    file that is not a connection file.
     """
 
     def __init__(self, files: Sequence[Path] = ()) -> None:
@@ -38,7 +42,7 @@ class Tools:
         self._asker = Asker()
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """What a tool says, given parameters that fit its schema. Raises DeskcheckError: it cannot."""
+        """The result of a tool, for parameters that fit its schema. Raises DeskcheckError."""
         return TOOLS[name].call(self, arguments)
 
     def there(self) -> list[RunningKernel]:
@@ -62,16 +66,16 @@ def _context(tools: Tools, arguments: Mapping[str, Any]) -> str:
         beside = {"beside_a_cell": True} if reply.beside else {}
         return json.dumps(context | beside, ensure_ascii=False)
     if arguments.get("code") is None:
-        nothing = "There are no variables, or the tokens are too few to show one.\n"
+        nothing = "The kernel has no variables, or the tokens are too few to show one.\n"
     else:
-        nothing = "This code needs no variable of the kernel, or it cannot be read as Python.\n"
-    return _told(context or nothing, reply)
+        nothing = "This code needs no variables of the kernel, or is not valid Python.\n"
+    return _with_warning(context or nothing, reply)
 
 
 def _variable(tools: Tools, arguments: Mapping[str, Any]) -> str:
     question = {"ask": "variable", "name": arguments["name"], "budget": arguments.get("tokens", 4000)}
     reply = tools.ask(arguments.get("kernel"), question)
-    return _told(reply.data["context"] or _TOO_FEW, reply)
+    return _with_warning(reply.data["context"] or _TOO_FEW, reply)
 
 
 def _cells(tools: Tools, arguments: Mapping[str, Any]) -> str:
@@ -81,10 +85,10 @@ def _cells(tools: Tools, arguments: Mapping[str, Any]) -> str:
     if not cells["cells"] and not cells["left_out"]:
         return "No cell has run in this kernel.\n"
     more = f"\n({cells['left_out']} cells before: no room for them)\n" if cells["left_out"] else ""
-    return _told(cells["text"] + more, reply)
+    return _with_warning(cells["text"] + more, reply)
 
 
-def _told(text: str, reply: Reply) -> str:
+def _with_warning(text: str, reply: Reply) -> str:
     return (_BESIDE if reply.beside else "") + text
 
 
@@ -97,7 +101,7 @@ _NAME = {"type": "string", "minLength": 1, "description": "The name of a variabl
 
 
 def _tokens(default: int) -> dict[str, Any]:
-    about = "At most so many tokens, estimated."
+    about = "Maximum number of tokens, estimated."
     bounds = {"minimum": 0, "maximum": MOST_TOKENS, "default": default}
     return {"type": "integer", **bounds, "description": about}
 

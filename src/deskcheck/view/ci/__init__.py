@@ -1,1 +1,1 @@
-"""The report of a check of notebooks for the programs that run it: test cases, JUnit XML, GitHub."""
+"""The report of a check of notebooks in formats for CI systems: test cases, JUnit XML, GitHub."""

@@ -9,19 +9,19 @@ from deskcheck.view.notebooks import reason, word
 
 
 class CaseOutcome(StrEnum):
-    """What test runners know: JUnit's words, and pytest's."""
+    """The outcomes that test runners know, in the words of JUnit and pytest."""
 
     PASSED = "passed"
     FAILED = "failed"
     ERROR = "error"
-    """The check could not be made, which says nothing of the notebook."""
+    """The check could not be made. The notebook may be right or wrong."""
     ACCEPTED = "xfailed"
-    """It does not give what is stored, and was not expected to."""
+    """The outputs differ from the stored ones, as expected."""
     SKIPPED = "skipped"
 
 
 WHOLE = "notebook"
-"""Name of the case that stands for a whole notebook, where it has no cells that could be told of."""
+"""Name of the case for a whole notebook without results of cells."""
 
 _NOT_OURS_TO_JUDGE = {"confined", "no_kernel", "harness_error"}
 _SILENT = {"same", "normalised", "no_stored_output"}
@@ -38,27 +38,30 @@ def outcome_of(status: str, failing: Set[str]) -> CaseOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """name: ``cell-3``, as cells are numbered in all reports, or `WHOLE`. number: of the cell. message: the
-    status and its reason, in a line. details: what differs, as lines of a diff. note: of the cell, whatever
-    its outcome. seconds: that the cell took."""
+    """A test case: a cell, or a whole notebook."""
 
     name: str
+    """``cell-3``, with the number of the cell in all reports, or `WHOLE`."""
     status: str
     outcome: CaseOutcome
     message: str
+    """The status and its reason, in a line."""
     number: int | None = None
+    """Number of the cell."""
     details: tuple[str, ...] = ()
+    """Differences, as lines of a diff."""
     note: str | None = None
+    """Note on the cell, with any outcome."""
     seconds: float = 0.0
+    """Wall time of the cell."""
 
     def text(self) -> str:
-        """All of it."""
+        """The message and the details."""
         return "\n".join((self.message, *self.details))
 
 
 def cases(notebook: NotebookReport, failing: Set[str]) -> tuple[Case, ...]:
-    """A case for each cell that could be run, and `WHOLE` where what became of the notebook is in none of
-    them."""
+    """A case for each cell that could be run, and `WHOLE` if no cell shows the outcome of the notebook."""
     cell_cases = tuple(_of_cell(cell, failing) for cell in notebook.cells)
     without_cells = (NotebookStatus.UNREADABLE, NotebookStatus.NO_KERNEL, NotebookStatus.HARNESS_ERROR)
     late = notebook.status is NotebookStatus.TIMED_OUT and not notebook.counts[CellStatus.TIMED_OUT]
@@ -71,7 +74,7 @@ def cases(notebook: NotebookReport, failing: Set[str]) -> tuple[Case, ...]:
 
 
 def case_name(number: int) -> str:
-    """Of a cell."""
+    """The name of a cell's case."""
     return f"cell-{number}"
 
 

@@ -2,9 +2,9 @@
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
 
-What stands in notebooks, and their names, is written by strangers. In annotations it is escaped, in the
-summary each character that could mean something to Markdown or HTML is, and all else that is printed stands
-between ``stop-commands`` and its token.
+The contents and names of notebooks are not trusted. Annotations escape them. The summary escapes all
+characters that may have a meaning in Markdown or HTML. All other output is printed between ``stop-commands``
+and its token.
 """
 
 import html
@@ -32,8 +32,7 @@ _ICONS = {
 
 
 class StoppedCommands:
-    """Between the two lines, a runner takes nothing that is printed for a command: nobody can guess the
-    token."""
+    """Two lines between which a runner ignores commands in the output. The token cannot be guessed."""
 
     def __init__(self) -> None:
         self._token = secrets.token_hex(16)
@@ -52,9 +51,11 @@ def annotations(
     workspace: Path,
     lines_of: Callable[[str], tuple[int, ...]],
 ) -> Iterator[str]:
-    """A workflow command for each cell, or notebook, that is not accepted, and a warning for each that is
-    accepted and yet not the same. workspace: the folder of the checkout, from which files are named.
-    lines_of: of a notebook, as `cell_lines` gives them."""
+    """Workflow commands: errors for results that are not accepted, warnings for others that differ.
+
+    workspace: folder of the checkout, to which names of files are relative. lines_of: function like
+    `cell_lines`, from a notebook to the lines of its cells.
+    """
     for notebook in report.notebooks:
         lines = lines_of(notebook.path)
         for case in cases(notebook, failing):
@@ -92,7 +93,7 @@ def _property(text: str) -> str:
 
 
 def summary(report: Report, failing: Set[str]) -> str:
-    """Markdown: a table of the notebooks, and what differs in each, at most `SUMMARY_BYTES` of it."""
+    """Markdown with a table of the notebooks and the differences in each, up to `SUMMARY_BYTES`."""
     statuses = [status for status in CellStatus if report.cells[status]]
     head = ["", "notebook", "status", *map(word, statuses), "s"]
     parts = [
@@ -124,7 +125,7 @@ def _details(path: str, reported: list[Case]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown and HTML show as it is, on one line."""
+    """The text escaped for Markdown and HTML, on one line."""
     line = visible(text).replace("\n", "\\n")
     return re.sub(r"[^\w ]|_", lambda match: f"&#{ord(match[0])};", line)
 
@@ -134,6 +135,6 @@ def _bounded(parts: list[str]) -> Iterator[str]:
     for number, part in enumerate(parts):
         left_bytes -= len(part.encode("utf-8", "replace"))
         if left_bytes < 0:
-            yield f"\nThis is not all: {len(parts) - number} parts are left out. The log has the rest.\n"
+            yield f"\n{len(parts) - number} parts are left out for lack of space. The log has all.\n"
             return
         yield part

@@ -1,6 +1,7 @@
 """The report of a check of notebooks as JUnit XML, which CI systems show.
 
-A suite is a notebook, a case a cell. Only what all readers of the format know is written."""
+A suite is a notebook, and a case is a cell. Only elements that all readers of the format know are written.
+"""
 
 import re
 import xml.etree.ElementTree as ET
@@ -19,8 +20,10 @@ _ELEMENTS = {
 
 
 def junit_xml(report: Report, failing: Set[str]) -> str:
-    """The document. failing: statuses that are not accepted. Characters that XML 1.0 cannot hold are written
-    as Python writes them."""
+    """The document. Characters that are not allowed in XML 1.0 are written in Python's notation.
+
+    failing: statuses that are not accepted.
+    """
     top = ET.Element("testsuites", name="deskcheck notebooks check")
     totals = {"tests": 0, "failures": 0, "errors": 0, "skipped": 0}
     seconds = 0.0

@@ -1,1 +1,1 @@
-"""What models answered, as tables and a page: scores, comparisons, slices, failures, cost."""
+"""The results of models as tables and a page: scores, comparisons, slices, failures, cost."""

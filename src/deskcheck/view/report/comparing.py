@@ -1,4 +1,4 @@
-"""Tables that compare: models with each other, views of the state, methods; and what that would take."""
+"""Tables that compare models, views of the state and methods; and the sample sizes that this needs."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 _DIFFERENCE = (Column("difference", "+.3f"), *interval("+.3f"))
 _P_VALUES = (Column("p", ".2g"), Column("p, Holm", ".2g"))
-_P = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
+_P_NOTE = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
 
 
 def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -> Sheet:
@@ -48,13 +48,13 @@ def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -
             for e, adjusted in zip(effects, holm([e.sign_flip for e in effects]), strict=True)
             for metric, low, high in rows_of(e.metric, e)
         ],
-        note=f"Score with {compared}, over the same samples. {_P} By execution: {BY_EXECUTION}.",
+        note=f"Score with {compared}, over the same samples. {_P_NOTE} By execution: {BY_EXECUTION}.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two models over the samples that both answered: what the second scored minus the first."""
+    """The difference of two models over the samples that both answered: the second minus the first."""
 
     base: Result
     result: Result
@@ -86,14 +86,14 @@ def models_sheet(results: Sequence[Result]) -> Sheet:
     rows: list[tuple[Entry, ...]] = []
     for pair, p, adjusted in zip(pairs, tests, holm(tests), strict=True):
         mean = paired_difference(pair.first, pair.second, pair.clusters)
-        *difference, n, programs = entries_of(mean)
-        rows.append((*names_of(pair.result), pair.base.model, *difference, p, adjusted, n, programs))
+        *difference, samples, programs = entries_of(mean)
+        rows.append((*names_of(pair.result), pair.base.model, *difference, p, adjusted, samples, programs))
     return Sheet(
         name="models",
         title="Models on the same samples",
         columns=(*KEYS, Column("minus"), *_DIFFERENCE, *_P_VALUES, *COUNTED),
         rows=rows,
-        note=f"Each model minus the first that was asked, over the samples that both answered. {_P}",
+        note=f"Each model minus the first that was asked, over the samples that both answered. {_P_NOTE}",
     )
 
 
@@ -102,8 +102,9 @@ _Way = tuple[str, str, str]
 
 
 def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
-    """Every model with its score on everything that was asked, the best mean first; nothing where that is
-    one model, or one question."""
+    """Every model with its scores on all questions, the best mean first.
+
+    Empty for a single model or question."""
     ways: dict[str, set[tuple[str, str]]] = {}
     for result in results:
         ways.setdefault(result.question, set()).add((result.solver, result.state))
@@ -134,8 +135,9 @@ _REVAL = ("coverage", "state", "next_line", "output")
 
 
 def consistency_sheet(results: Sequence[Result]) -> Sheet:
-    """Of each model, how its answers to several questions about the same run go together (REval,
-    arXiv:2403.16437)."""
+    """The consistency of each model's answers to several questions about the same run.
+
+    The measure is that of REval (arXiv:2403.16437)."""
     scores_by_model: dict[tuple[str, str], dict[str, dict[str, tuple[float, str]]]] = {}
     for result in results:
         if result.question in _REVAL:
@@ -153,8 +155,8 @@ def consistency_sheet(results: Sequence[Result]) -> Sheet:
         right = [tuple(run[question][0] for question in _REVAL) for run in complete]
         together = mean_interval([min(of_run) for of_run in right], clusters)
         consistent = mean_interval([_incremental(of_run) for of_run in right], clusters)
-        *all_right, n, programs = entries_of(together)
-        rows.append((model, solver, *all_right, *entries_of(consistent)[:3], n, programs))
+        *all_right, samples, programs = entries_of(together)
+        rows.append((model, solver, *all_right, *entries_of(consistent)[:3], samples, programs))
     return Sheet(
         name="consistency",
         title="Several questions about one run",
@@ -179,7 +181,7 @@ def _incremental(right: Sequence[float]) -> float:
 
 
 def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
-    """What these samples could tell, and how many programs it would take to tell `difference`."""
+    """The differences that these samples can find, and the programs needed to find `difference`."""
     rows: list[tuple[Entry, ...]] = []
     for pair in _pairs(results):
         ids = list(pair.first)

@@ -1,7 +1,7 @@
-"""What runs of `deskcheck ask` come to, as figures and tables: the contents of the report page.
+"""The results of `deskcheck ask` as figures and tables: the contents of the report page.
 
-Everything that is a statistic is computed here, by `ask.results.statistics`, with intervals clustered by
-program; the page draws it.
+All statistics are computed here, by `ask.results.statistics`, with intervals clustered by program. The page
+only draws them.
 """
 
 import statistics
@@ -45,9 +45,9 @@ from deskcheck.view.report.slicing import lengths_of, lengths_sheet, slices_shee
 _READINGS = (Reading.CUT, Reading.EMPTY, Reading.REFUSED, Reading.UNREADABLE)
 _DEGENERATE = 0.9
 EXAMPLES = 5
-"""Of a kind of failure by one model, at most so many are kept, of different programs where there are."""
+"""Maximum number of examples of a kind of failure by one model, from different programs if possible."""
 SHOWN_CHARS = 4000
-"""Of a prompt, a completion and so on of an example."""
+"""Maximum length of each text of an example, such as the prompt."""
 
 Prices = Mapping[str, tuple[float, float]]
 """Model -> US dollars for a million tokens of input, and of output."""
@@ -55,19 +55,23 @@ Prices = Mapping[str, tuple[float, float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportPage:
-    """facts: what the page needs, JSON-able. sheets: its tables."""
+    """The contents of a report."""
 
     facts: dict[str, Any]
+    """Data of the page, JSON-able."""
     sheets: tuple[Sheet, ...]
+    """Tables of the page."""
 
 
 def report_of(
-    logs: Logs, prices: Prices | None = None, *, by: Sequence[str] = (), difference: float | None = None
+    logs: Logs, prices: Prices | None = None, *, fields: Sequence[str] = (), difference: float | None = None
 ) -> ReportPage:
-    """Figures and tables of what was read. by: fields of the samples, by whose values scores are told
-    apart, too. difference: what it would take to find one so large between two models.
+    """Figures and tables of results.
 
-    Raises InputError: no sample has such a field, or it has too many values.
+    fields: fields of the samples, for scores by their values. difference: a difference between two models,
+    for a table of the programs needed to find it.
+
+    Raises InputError if no sample has a field, or if it has too many values.
     """
     results = logs.results
     scores = [_score(result) for result in results]
@@ -87,7 +91,7 @@ def report_of(
         consistency_sheet(results),
         _steps_sheet(results),
         lengths_sheet(lengths),
-        *([slices_sheet(results, by)] if by else []),
+        *([slices_sheet(results, fields)] if fields else []),
         _failures_sheet(failures),
         _usage_sheet(results, prices or {}),
         _excluded_sheet(results),
@@ -121,7 +125,7 @@ _SCORED = {"cell_output": "by_value", "next_cell": "exact", "crash": "right_clas
 
 
 def _notes(results: Sequence[Result]) -> Iterator[str]:
-    """What stands in the way of comparing scores."""
+    """Notes on results that make scores hard to compare."""
     few: dict[str, float] = {}
     for question in in_order(result.question for result in results):
         answered = [result for result in results if result.question == question and result.n]
@@ -155,7 +159,7 @@ _SAYS: Mapping[Column, Callable[[Result], str]] = {
     METHOD: lambda result: result.solver if result.solver != "direct" else "",
     STATE: lambda result: result.state,
 }
-"""Columns that are left out where they say nothing of any result."""
+"""Columns that are left out if they are empty for all results."""
 
 
 def _value(estimate: Any) -> Any:
@@ -229,7 +233,7 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
 
 
 def _kind(row: ScoredSample) -> str:
-    """How an answer is wrong."""
+    """The way in which an answer is wrong."""
     if row.run and row.divergence:
         return f"the predicted run goes wrong: {row.divergence.replace('_', ' ')}"
     if row.answer is None:
@@ -273,7 +277,7 @@ def _example(row: ScoredSample) -> dict[str, Any]:
 
 
 def _cut(text: str, chars: int = SHOWN_CHARS) -> tuple[str, int]:
-    """The beginning of a text, and how many characters more there are."""
+    """The beginning of a text, and the number of missing characters."""
     return text[:chars], max(0, len(text) - chars)
 
 

@@ -1,4 +1,4 @@
-"""What tables of results have in common: which result a row is of, and its columns."""
+"""Common parts of tables of results: the columns that identify a result, and those of its score."""
 
 from collections.abc import Iterable, Iterator
 
@@ -25,7 +25,7 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 
 def rows_of(name: str, estimate: Interval | Effect) -> Iterator[tuple[str, float | None, float | None]]:
-    """A name and the bounds of an estimate, then those by execution, where there are any."""
+    """A name with the bounds of an estimate, then with those by execution, if any."""
     yield name, estimate.low, estimate.high
     if estimate.by_execution is not None:
         yield f"{name}, by execution", *estimate.by_execution
@@ -51,6 +51,6 @@ def key_of(result: Result) -> dict[str, str]:
 
 
 def what_of(result: Result) -> str:
-    """Question, method and view, as far as they say something."""
+    """Question, method and view in words, without defaults."""
     parts = [result.question, "" if result.solver == "direct" else result.solver]
     return ", ".join([*filter(None, parts), *([f"state: {result.state}"] if result.state else [])])

@@ -11,13 +11,13 @@ Entry = str | int | float | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """A column of a table, equal only to itself: users choose names, and two may be the same."""
+    """A column of a table. Columns are compared by identity, because users may give two the same name."""
 
     name: str
     format: str = ""
     """Format specification of numbers; empty for text."""
     unknown: str = "-"
-    """Text in the place of None."""
+    """Text for None."""
 
     @property
     def number(self) -> bool:
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """A table with what must be known to read it, the `note`."""
+    """A table with a note that explains it."""
 
     name: str
     title: str
@@ -50,7 +50,7 @@ class Sheet:
         )
 
     def shown(self) -> list[list[str]]:
-        """The rows as they are read."""
+        """The rows as texts."""
         return [
             [column.shown(entry) for column, entry in zip(self.columns, row, strict=True)]
             for row in self.rows
@@ -80,7 +80,7 @@ class Sheet:
         return text.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
-        """For a page: what is shown, and the texts to copy."""
+        """The data for a page: the shown table, and the texts to copy."""
         return {
             "name": self.name,
             "title": self.title,
@@ -95,7 +95,7 @@ class Sheet:
 
 
 def _line(text: str) -> str:
-    """On one line."""
+    """The text on one line."""
     return " ".join(text.split())
 
 

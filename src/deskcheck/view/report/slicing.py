@@ -1,7 +1,6 @@
-"""Scores over what is known of the samples: the length and depth of their runs, and any field of theirs.
+"""Scores by properties of the samples: length and depth of their runs, and values of any field.
 
-Lengths and depths are put into ranges that are fixed, so that reports of different runs can be laid side
-by side.
+The ranges of lengths and depths are fixed, so that reports of different runs can be compared.
 """
 
 import re
@@ -19,22 +18,24 @@ from deskcheck.view.report.rows import KEYS, SCORED, entries_of, in_order, key_o
 from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 LENGTHS = (1, 10, 30, 100, 300, 1000, 3000, 10_000, 100_000)
-"""A range goes from one of these up to before the next; the last is open."""
+"""The starts of ranges. The last range has no upper bound."""
 DEPTHS = (1, 2, 3, 4, 5, 10, 30, 100)
 
 
-def range_of(value: float, starts: Sequence[int], *, whole: bool = True) -> tuple[int, str]:
-    """The place of the range that holds a value, and its name. whole: there are no values between two whole
-    numbers, so that a range can be named by its last one."""
-    place = sum(start <= value for start in starts) - 1
-    if place < 0:
+def range_of(value: float, starts: Sequence[int], *, integers: bool = True) -> tuple[int, str]:
+    """Index and name of the range with this value.
+
+    integers: whether all values are integers, so that names can contain the last one of the range.
+    """
+    index = sum(start <= value for start in starts) - 1
+    if index < 0:
         return -1, f"below {starts[0]:,}"
-    if place + 1 == len(starts):
-        return place, f"{starts[place]:,} and more"
-    if not whole:
-        return place, f"{starts[place]:,} to below {starts[place + 1]:,}"
-    last = starts[place + 1] - 1
-    return place, f"{last:,}" if last == starts[place] else f"{starts[place]:,} to {last:,}"
+    if index + 1 == len(starts):
+        return index, f"{starts[index]:,} and more"
+    if not integers:
+        return index, f"{starts[index]:,} to below {starts[index + 1]:,}"
+    last = starts[index + 1] - 1
+    return index, f"{last:,}" if last == starts[index] else f"{starts[index]:,} to {last:,}"
 
 
 AXES: Mapping[str, tuple[str, Sequence[int]]] = {
@@ -42,14 +43,15 @@ AXES: Mapping[str, tuple[str, Sequence[int]]] = {
     "depth": ("calls inside one another", DEPTHS),
     "step": ("steps of the notebook before", LENGTHS),
 }
-"""Key of a sample's data -> what it counts, and the ranges."""
+"""Key of a sample's data -> description of the counted items, and starts of ranges."""
 
 
 class _Sample(NamedTuple):
-    """A sample with what is known of it. score: the mean, where it was answered several times."""
+    """A sample with its data."""
 
     cluster: str
     score: float
+    """Mean over several answers."""
     data: Mapping[str, Any]
 
 
@@ -84,14 +86,14 @@ def lengths_of(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
 
 
 _MOST = 30
-"""Different values of a field; numbers with more are put into ranges."""
+"""Maximum number of different values of a field. If numbers have more, they are put into ranges."""
 _DATE = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-\d\d.*)?")
 
 
 def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
-    """Scores over fields of the samples' data. Numbers of many values are put into ranges, dates into months.
+    """Scores by fields of the samples' data. Many different numbers are put into ranges, dates into months.
 
-    Raises InputError: no sample has a field, or it has too many values that are no numbers.
+    Raises InputError if no sample has a field, or if it has too many values other than numbers.
     """
     rows: list[tuple[Entry, ...]] = []
     samples_by_result = [(result, _samples(result)) for result in results]
@@ -123,12 +125,12 @@ def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
 
 
 def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float, str]]:
-    """Of a value, where its slice stands and what it is called."""
+    """A function from a value to the position and name of its slice."""
     numbers = [value for value in values if isinstance(value, (int, float))]
     texts = in_order(map(str, values))
     if len(numbers) == len(values) and len(texts) > _MOST:
         only_integers = all(float(value).is_integer() for value in numbers)
-        return lambda value: range_of(value, LENGTHS, whole=only_integers)
+        return lambda value: range_of(value, LENGTHS, integers=only_integers)
     if len(numbers) == len(values):
         return lambda value: (float(value), str(value))
     if all(_DATE.fullmatch(text) for text in texts):
@@ -136,7 +138,7 @@ def _places(field: str, values: Sequence[object]) -> Callable[[Any], tuple[float
         return lambda value: (texts.index(str(value)[:7]), str(value)[:7])
     if len(texts) > _MOST:
         raise InputError(
-            f"--by {field}: it has {len(texts)} different values, such as {texts[0]!r}; at most {_MOST}."
+            f"--by {field}: it has {len(texts)} different values, such as {texts[0]!r}; the limit is {_MOST}."
         )
     texts.sort()
     return lambda value: (texts.index(str(value)), str(value))

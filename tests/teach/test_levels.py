@@ -59,8 +59,8 @@ def test_a_level_of_another_package(record: Recorded, tmp_path: Path) -> None:
 
     for arguments, said in (
         ((*steps_of, "--layers", 2), "--layers: is for a model from nothing, without --model: leave it out."),
-        (("models", "step", runs, "--level", "silent"), "--level silent: trains models, and runs none"),
-        (("models", "step", runs, "--level", "no"), "there is no such level. Installed are alone, "),
+        (("models", "step", runs, "--level", "silent"), "--level silent: only trains models"),
+        (("models", "step", runs, "--level", "no"), "unknown level. Installed are alone, "),
     ):
         refused = run(*arguments, cwd=tmp_path)
         assert refused.returncode == 2

@@ -317,7 +317,7 @@ def show(
             f"{folder} holds {len(recordings)} recordings: say which. deskcheck view {folder} lists them."
         )
     recording = recordings.named(id_) if id_ is not None else next(iter(recordings))
-    text = NOTATIONS[notation].render(recording, most=max_values)
+    text = NOTATIONS[notation].render(recording, limit=max_values)
     if text.endswith(f"cut: {VALUES}"):
         say(
             f"{recording.id}: the text ends where its events would hold more than {max_values:,} values "

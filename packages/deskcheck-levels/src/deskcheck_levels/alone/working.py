@@ -1,8 +1,7 @@
-"""Operations worked out as an answer tells them: operands, what is written on paper, the result.
+"""Operations with their working, as in an answer: the operands, the writing on paper, and the result.
 
-The rules of the paper (`paper`) say what is written for `+ - * // %` and comparisons. What is not among
-these is told as some of them, or digit by digit: a half and a double of a number need of each place no more
-than its neighbour.
+The rules of the paper (`paper`) give the writing for `+ - * // %` and comparisons. Other operations consist
+of these, or are written digit by digit: halving and doubling a number need only the neighbour of each place.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,13 +20,13 @@ _KEPT = 100_000
 
 
 class WrittenArithmetic(Arithmetic):
-    """As `Arithmetic`, by the rules; `written` tells of each operation what stands on the paper."""
+    """An `Arithmetic` by the rules. `written` gives the writing on paper of each operation."""
 
     def __init__(self) -> None:
         super().__init__(self._right, remember=False)
         self._rules = all_windows()
         self._paper: list[int] = []
-        self._told: dict[tuple[str, int, int], tuple[Words, int | bool]] = {}
+        self._workings: dict[tuple[str, int, int], tuple[Words, int | bool]] = {}
 
     def _right(self, window: Window) -> int:
         word = self._rules[window]
@@ -36,7 +35,7 @@ class WrittenArithmetic(Arithmetic):
 
     def written(self, op: str, a: int, b: int) -> tuple[Words, int | bool]:
         """The words for a op b, and the result."""
-        result_written = self._told.get((op, a, b))
+        result_written = self._workings.get((op, a, b))
         if result_written is None:
             if op not in PAPER:
                 raise OutsideLanguage(f"the operator {op}")
@@ -45,14 +44,14 @@ class WrittenArithmetic(Arithmetic):
                 result = self.binary(op, a, b)
             except DivisionByNought:
                 raise OutsideLanguage("a division by nought") from None
-            if len(self._told) >= _KEPT:
-                self._told.clear()
-            result_written = self._told[op, a, b] = paper_words(self._paper), result
+            if len(self._workings) >= _KEPT:
+                self._workings.clear()
+            result_written = self._workings[op, a, b] = paper_words(self._paper), result
         return result_written
 
 
 class Working:
-    """Writes operations. Values stand in places V0, V1, ... of the expression, as on a stack."""
+    """Writes operations. Values have the places V0, V1, ... of the expression, like on a stack."""
 
     def __init__(self) -> None:
         self.arithmetic = WrittenArithmetic()

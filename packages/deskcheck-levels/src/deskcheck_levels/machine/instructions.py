@@ -557,7 +557,7 @@ def _raise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
         if not m.handling:
             raise ProgramRaised(RuntimeError("No active exception to reraise"))
         raise ProgramRaised(m.handling[-1])
-    error, *cause = [m.call(one, []) if isinstance(one, type) else one for one in args]
+    error, *cause = [m.call(argument, []) if isinstance(argument, type) else argument for argument in args]
     if not isinstance(error, BaseException):
         error = TypeError("exceptions must derive from BaseException")
     elif cause and cause[0] is not None and not isinstance(cause[0], BaseException):

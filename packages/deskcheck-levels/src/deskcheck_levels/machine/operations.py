@@ -46,7 +46,7 @@ _LONGEST_BITS = 3_500
 """Of both operands: they could be worked out, but for hours."""
 _COMPARED = (int, float, str, list, tuple, dict, set, frozenset, NoneType, BaseException, Builtin, type)
 _WITH_IDENTITY = (FunctionType, GeneratorType, enumerate, map, filter, zip)
-"""With `_COMPARED` all of which == is known: two of one kind are looked at before, or are equal if one."""
+"""Together with `_COMPARED`, all types with a known ==. Two values of one kind are compared earlier."""
 _HASHED = (set, frozenset, dict)
 """What finds its items by their hashes, which memory does."""
 

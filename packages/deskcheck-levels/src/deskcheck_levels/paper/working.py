@@ -1,10 +1,9 @@
 """An operation on whole numbers, worked out on squared paper as in school: one word at a time, each asked of
 whoever answers windows (`cells`). Nothing here knows what is right.
 
-The layout is ours: operands stand one below the other, the last digit first; the pen moves on by a column
-with each digit; a row that is struck out does not count; a number that stands there is read without its
-leading zeros, and nought has no sign. What is written, where it stops, which method and which operand is the
-larger one: that is what the windows ask.
+The code decides the layout: operands are written one below the other, the last digit first; each digit moves
+the pen by a column; a deleted row does not count; a number is read without leading zeros, and nought has no
+sign. The windows ask for the words, the end of a row, the method, and the larger operand.
 
 Numbers are signs and digits, the last digit first: (negative, [3, 2, 1]) is -123 or 123.
 """
@@ -15,7 +14,7 @@ from typing import TypeAlias
 from deskcheck_levels.paper.cells import CELL, COUNT, EMPTY, NUMBER, ZERO, Window, shown
 
 Asking: TypeAlias = Generator[Window, int, "Number | bool"]
-"""Yields windows, is sent words, returns what stands there in the end."""
+"""Yields windows, receives words, and returns the result."""
 Number: TypeAlias = tuple[bool, list[int]]
 
 START, ADD, COMPARE, SUBTRACT = (NUMBER[word] for word in ("start", "add", "compare", "subtract"))
@@ -27,7 +26,7 @@ DIVIDED, REST, TIMES = NUMBER["//"], NUMBER["%"], NUMBER["*"]
 
 
 class UnreadableWorking(Exception):
-    """What was written is no working: a word where none of its kind can stand, or rows without end."""
+    """The writing is not a working: it has a word of a wrong kind, or rows without end."""
 
 
 class DivisionByNought(Exception):
@@ -83,7 +82,7 @@ def sum_or_difference(op: int, a: Number, b: Number) -> Asking:
 
 
 def _compared(op: int, a: list[int], b: list[int], sign: int) -> Generator[Window, int, int]:
-    """The word after the trail of which is larger, from the last digit to the first."""
+    """The word after the comparison of two numbers from the last digit to the first."""
     last = COMPARE
     for column in range(max(len(a), len(b)) + 1):
         word = yield op, COMPARE, last, _at(a, column), _at(b, column), sign
@@ -104,7 +103,7 @@ def comparison(op: int, a: Number, b: Number) -> Asking:
 
 
 def product(op: int, a: Number, b: Number) -> Asking:
-    """a * b: the longer one above, a row for each digit of the shorter one, added to what stands there."""
+    """a * b: the longer one above, and a row for each digit of the shorter one, which is added to the sum."""
     sign = yield op, START, START, _sign(a[0]), _sign(b[0]), EMPTY
     if sign not in (POSITIVE, NEGATIVE):
         raise _unreadable(sign)
@@ -136,29 +135,29 @@ def product(op: int, a: Number, b: Number) -> Asking:
 
 
 def division(op: int, a: Number, b: Number) -> Asking:
-    """a // b or a % b, rounded down as Python does it."""
+    """a // b or a % b, rounded down like in Python."""
     method = yield op, START, START, _at(b[1], 0), _at(b[1], 1), EMPTY
     if method == RAISE:
         raise DivisionByNought
     if method == SHORT:
-        quotient, rest = yield from _short_division(op, a[1], b[1])
+        quotient, remainder = yield from _short_division(op, a[1], b[1])
     elif method == COUNT:
-        quotient, rest = yield from _long_division(op, a[1], b[1])
+        quotient, remainder = yield from _long_division(op, a[1], b[1])
     else:
         raise _unreadable(method)
     signs = _sign(a[0]), _sign(b[0])
     word = last = SCAN
-    for column in range(len(rest) + 1):
-        word = yield op, SCAN, last, _at(rest, column), *signs
+    for column in range(len(remainder) + 1):
+        word = yield op, SCAN, last, _at(remainder, column), *signs
         if word != SAME:
             break
         last = word
     if word in (POSITIVE, NEGATIVE):
-        return word == NEGATIVE, quotient if op == DIVIDED else rest
+        return word == NEGATIVE, quotient if op == DIVIDED else remainder
     if word not in (INCREASE, COMPLEMENT):
         raise _unreadable(word)
     mark = last = word
-    above, below, sign = (quotient, [], EMPTY) if mark == INCREASE else (b[1], rest, signs[1])
+    above, below, sign = (quotient, [], EMPTY) if mark == INCREASE else (b[1], remainder, signs[1])
     digits: list[int] = []
     for column in range(max(len(above), len(below)) + 2):
         word = yield op, mark, shown(last), _at(above, column), _at(below, column), sign
@@ -193,11 +192,11 @@ def _long_division(
 ) -> Generator[Window, int, tuple[list[int], list[int]]]:
     """By subtracting: below each digit of a as often as it goes; the attempt too many is struck out."""
     standing, quotient = list(a), [0] * len(a)
-    place, mark = len(a) - 1, COUNT
+    offset, mark = len(a) - 1, COUNT
     for _ in range(11 * len(a)):
         tried, last, word = list(standing), mark, mark
-        for column in range(place, place + len(b) + 2):
-            word = yield op, mark, shown(last), _at(standing, column), _at(b, column - place), EMPTY
+        for column in range(offset, offset + len(b) + 2):
+            word = yield op, mark, shown(last), _at(standing, column), _at(b, column - offset), EMPTY
             if word < CELL:
                 break
             if column < len(tried):
@@ -208,12 +207,12 @@ def _long_division(
         if COUNT < word < COUNT + 10:
             standing, mark = tried, word
         elif word == OUT:
-            quotient[place] = mark - COUNT
-            place -= 1
-            mark = yield op, OUT, OUT, _at(a, place), EMPTY, EMPTY
+            quotient[offset] = mark - COUNT
+            offset -= 1
+            mark = yield op, OUT, OUT, _at(a, offset), EMPTY, EMPTY
             if mark == SCAN:
                 return quotient, standing
-            if mark != COUNT or place < 0:
+            if mark != COUNT or offset < 0:
                 raise _unreadable(mark)
         else:
             raise _unreadable(word)

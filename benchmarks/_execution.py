@@ -71,9 +71,9 @@ def tokens_of_lesson(folder: Path, together: int) -> float:
     tokenizer = Edits(Words.learned(some_texts(files), 768))
     read = lessons = 0
     for one in islice(read_lessons(files, "train", tokenizer), 300):
-        read += len(one.program) * -(-len(one.each) // together)
-        read += sum(len(prompt) + len(completion) for prompt, completion in one.each)
-        lessons += len(one.each)
+        read += len(one.program) * -(-len(one.pairs) // together)
+        read += sum(len(prompt) + len(completion) for prompt, completion in one.pairs)
+        lessons += len(one.pairs)
     return read / lessons
 
 

@@ -118,7 +118,7 @@ def figures(folder: Path, options: argparse.Namespace) -> None:
     told: dict[str, object] = {"machine": machine(), "options": vars(options) | {"folder": ""}}
 
     def flags(one: Recording, most: int | None = None) -> Iterator[bool]:
-        return exact_steps(checkpoint, one, rows=options.rows, most=most)
+        return exact_steps(checkpoint, one, rows=options.rows, limit=most)
 
     def steps(chosen: Sequence[Recording]) -> dict[str, list[bool]]:
         return {one.id: list(flags(one, 200)) for one in chosen}

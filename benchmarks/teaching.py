@@ -45,7 +45,7 @@ def alone(lessons: Sequence[Lessons]) -> Batch:
         [
             Lessons([Words.padding], [([*one.program, *prompt], completion)])
             for one in lessons
-            for prompt, completion in one.each
+            for prompt, completion in one.pairs
         ],
         Words.padding,
     )
@@ -61,14 +61,14 @@ def training(options: argparse.Namespace) -> str:
     held = list(read_lessons(files, "train", tokenizer))
     for start in range(0, len(held), max(1, options.rows // options.each)):
         part = held[start : start + max(1, options.rows // options.each)]
-        chosen.append([Lessons(one.program, one.each[: options.each]) for one in part])
+        chosen.append([Lessons(one.program, one.pairs[: options.each]) for one in part])
         if len(chosen) == options.batches:
             break
     torch.manual_seed(0)
     model = Model(ModelConfig(vocab_size=tokenizer.size))
     seconds: dict[str, list[float]] = {"shared": [], "alone": []}
     losses: dict[str, float] = {}
-    lessons = sum(len(one.each) for batch in chosen for one in batch)
+    lessons = sum(len(one.pairs) for batch in chosen for one in batch)
     ways = {"shared": lambda some: make_batch(some, Words.padding), "alone": alone}
     for _ in range(options.reps):
         for name, way in ways.items():
@@ -89,7 +89,7 @@ def training(options: argparse.Namespace) -> str:
     ratios = [b / a for a, b in zip(seconds["shared"], seconds["alone"], strict=True)]
     head = ["training, lessons a second", "", "to reach"]
     program = statistics.mean(len(one.program) for batch in chosen for one in batch)
-    rest = statistics.mean(len(p) + len(c) for batch in chosen for one in batch for p, c in one.each)
+    rest = statistics.mean(len(p) + len(c) for batch in chosen for one in batch for p, c in one.pairs)
     return table(
         head,
         [

@@ -76,7 +76,7 @@ def test_a_text_ends_where_its_events_hold_too_much(tmp_path: Path, work: Counte
     recording = read(much(tmp_path, name))
     for notation in ("compact", "scratchpad", "dynamic", "direct", "cwm"):
         work.clear()
-        text = NOTATIONS[notation].render(recording, most=MOST)
+        text = NOTATIONS[notation].render(recording, limit=MOST)
         assert text.splitlines()[-1] == "cut: values", notation
         # A notation writes a value twice: to see whether it is another, and to show it.
         assert work["deskcheck.notation.values"] <= 3 * MOST, notation
@@ -86,8 +86,8 @@ def test_what_is_in_the_bound_is_written_as_without_one(tmp_path: Path) -> None:
     recording = read(much(tmp_path, "a nested value", events=3))
     for notation in ("compact", "dynamic"):
         whole = NOTATIONS[notation].render(recording)
-        assert NOTATIONS[notation].render(recording, most=10_000_000) == whole
-        cut = NOTATIONS[notation].render(recording, most=20_000).splitlines()
+        assert NOTATIONS[notation].render(recording, limit=10_000_000) == whole
+        cut = NOTATIONS[notation].render(recording, limit=20_000).splitlines()
         assert cut[:-1] == whole.splitlines()[: len(cut) - 1]
         assert len(cut) > 1
 

@@ -129,7 +129,7 @@ def test_it_is_whole_or_absent(record: Recorded, runs: Path, tmp_path: Path) -> 
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith("out")]
     events.write_bytes(whole)
     export_dataset(runs, tmp_path / "out")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists already"):
         export_dataset(runs, tmp_path / "out")
 
 
@@ -156,4 +156,4 @@ def test_the_command(runs: Path, tmp_path: Path) -> None:
         [*command, "--json"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=200
     )
     assert (again.returncode, again.stdout) == (2, "")
-    assert "out: is there already" in again.stderr
+    assert "out: exists already" in again.stderr

@@ -252,10 +252,10 @@ def test_a_killed_builder_loses_nothing(
     (tmp_path / "parts" / "train-00099.parquet.part").write_bytes(b"PAR1")
     (tmp_path / "parts" / "train-00098.parquet").write_bytes(b"PAR1")
     assert json.loads((tmp_path / "parts" / "lessons.json").read_text())["complete"] is False
-    with pytest.raises(InputError, match="its lessons are not whole"):
+    with pytest.raises(InputError, match="its lessons are incomplete"):
         refuse_unfinished(tmp_path / "parts")
     if list((tmp_path / "parts").glob("*.parquet")):
-        with pytest.raises(InputError, match="its lessons are not whole"):
+        with pytest.raises(InputError, match="its lessons are incomplete"):
             export_dataset(tmp_path / "parts", tmp_path / "exported")
     resumed = build([runs], tmp_path / "parts", asked)
     assert resumed == whole
@@ -277,9 +277,9 @@ def test_lessons_of_other_settings_are_not_mixed(record: Recorded, tmp_path: Pat
         build([record(*programs(4), folder="more")], tmp_path / "out", settings())
     (tmp_path / "foreign").mkdir()
     pq.write_table(pa.table({"a": [1]}), tmp_path / "foreign" / "train-00000.parquet")
-    with pytest.raises(InputError, match="made by something else"):
+    with pytest.raises(InputError, match="deskcheck did not make it"):
         build([runs], tmp_path / "foreign", settings())
-    with pytest.raises(InputError, match="made by something else"):
+    with pytest.raises(InputError, match="deskcheck did not make it"):
         build([runs], runs, settings())
     (tmp_path / "out" / "lessons.json").write_text("{")
     with pytest.raises(RecordingError, match="damaged"):
@@ -303,7 +303,7 @@ def test_nothing_left_is_said_before_anything_is_made(record: Recorded, tmp_path
     by_line = record(*programs(2), folder="by line")
     with pytest.raises(InputError, match="--granularity instruction"):
         build([by_line], tmp_path / "out", settings(notations=("dynamic_instruction",)))
-    with pytest.raises(InputError, match="each of the 2 programs alone is longer"):
+    with pytest.raises(InputError, match="each of the 2 programs is longer"):
         build([by_line], tmp_path / "out", settings(budget=50))
     assert not (tmp_path / "out").exists()
     with pytest.raises(

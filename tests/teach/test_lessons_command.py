@@ -48,7 +48,7 @@ def test_lessons_are_made_once_and_told_of(record: Recorded, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("runs", "--out", "out", "-n", "dynamc"), "there is no notation 'dynamc'. Known are direct,"),
+        (("runs", "--out", "out", "-n", "dynamc"), "unknown notation 'dynamc'. The notations are direct,"),
         (("runs", "--out", "out", "--jump", "1,x"), "--jump '1,x': give numbers separated by commas"),
         (("runs", "--out", "out", "--jump", "0"), "each must be at least one"),
         (("runs", "--out", "out", "--test", "0.7", "--validation", "0.3"), "leave some for training"),

@@ -149,7 +149,7 @@ def test_driver_and_workers_are_killed(record: Recorded, tmp_path: Path) -> None
         while not any((tmp_path / "out").glob("train-*.parquet")) and driver.poll() is None:
             time.sleep(0.01)
         driver.kill()
-    with pytest.raises(InputError, match="a job that is not whole"):
+    with pytest.raises(InputError, match="an unfinished job"):
         build([source], tmp_path / "out", SETTINGS)
     pool = LocalPool(2)
     over = threading.Event()

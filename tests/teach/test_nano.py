@@ -47,9 +47,9 @@ def test_steps_of_unseen_programs(record: Recorded) -> None:
     """As well as its card says, with room for other processors: from true states, and from the start on."""
     runs = record(*programs(UNSEEN))
     checkpoint = open_checkpoint(NANO)
-    found = report(checkpoint, list(run_all(checkpoint, list(Recordings(runs)))), each=60)
-    assert found.each is not None
-    assert found.each.value > 0.8
+    found = report(checkpoint, list(run_all(checkpoint, list(Recordings(runs)))), steps_each=60)
+    assert found.from_true_states is not None
+    assert found.from_true_states.value > 0.8
     assert found.steps.exact is not None
     assert found.steps.exact.value > 0.85
 

@@ -61,9 +61,9 @@ def test_where_a_text_is_taken_apart_does_not_depend_on_the_words() -> None:
 
 def test_words_that_are_learned_save_most() -> None:
     texts = ["total = total + one\n"] * 3
-    assert Words.learned(texts, 1, least=1).words == ("total",)
-    assert Words.learned(texts, 9, least=1).words == ("total", " + ", " = ", "one")
-    assert Words.learned(texts, 9, least=4).words == ("total",)
+    assert Words.learned(texts, 1, min_count=1).words == ("total",)
+    assert Words.learned(texts, 9, min_count=1).words == ("total", " + ", " = ", "one")
+    assert Words.learned(texts, 9, min_count=4).words == ("total",)
     assert Words.learned(texts, 0).size == Bytes.size
 
 

@@ -70,7 +70,7 @@ def test_labels_are_the_answers_and_nothing_else(lessons: Path) -> None:
     """Decoding exactly the trained places of every row gives the lessons' completions."""
     some = list(read_lessons(shards(lessons), "train", Bytes()))[:3]
     batch = make_batch(some, Bytes.padding)
-    wanted = [completion for one in some for _, completion in one.each]
+    wanted = [completion for one in some for _, completion in one.pairs]
     assert len(wanted) == len(batch.labels) > 3
     for row, completion in enumerate(wanted):
         labels = batch.labels[row]
@@ -89,7 +89,7 @@ def test_loss_of_shared_programs_is_that_of_each_lesson_alone(lessons: Path) -> 
         together, _ = loss_of(model, make_batch(some, Bytes.padding))
         total, count = 0.0, 0
         for one in some:
-            for prompt, completion in one.each:
+            for prompt, completion in one.pairs:
                 whole = torch.tensor([[*one.program, *prompt, *completion]])
                 logits = model.logits(model(whole[:, :-1])[0])[0, -len(completion) :]
                 total += float(
@@ -254,7 +254,7 @@ def test_batches_are_the_seeds(lessons: Path) -> None:
     """The same seed gives the same batches, another one others."""
 
     def first(seed: int) -> list[list[int]]:
-        batches = iter(Batches(shards(lessons), Bytes(), rows=16, each=4, seed=seed))
+        batches = iter(Batches(shards(lessons), Bytes(), rows=16, per_program=4, seed=seed))
         return [next(batches).tokens.flatten().tolist() for _ in range(4)]
 
     assert first(1) == first(1)
@@ -271,12 +271,12 @@ def test_words_are_learned_from_a_whole_file(lessons: Path) -> None:
     """Lessons of one source stand together, so that the first are not like the others."""
     file = shards(lessons)[0]
     everything = list(read_texts(file, "train"))
-    few = list(some_texts([file], most=6))
+    few = list(some_texts([file], count=6))
     places = [everything.index((few[at], few[at + 1], few[at + 2])) for at in range(0, len(few), 3)]
     assert 3 <= len(places) <= 6 < len(everything)
     assert places[0] == 0
     assert places == [*range(0, len(everything), places[1])]
-    assert list(some_texts([file], most=10_000)) == [text for lesson in everything for text in lesson]
+    assert list(some_texts([file], count=10_000)) == [text for lesson in everything for text in lesson]
 
 
 @pytest.mark.parametrize("rows", [1, 3, 16])
@@ -286,9 +286,9 @@ def test_a_pass_gives_every_lesson_once(lessons: Path, rows: int) -> None:
     wanted = sorted(
         (tuple(one.program), tuple(prompt), tuple(completion))
         for one in read_lessons(files, "train", Bytes())
-        for prompt, completion in one.each
+        for prompt, completion in one.pairs
     )
-    some = iter(Batches(files, Bytes(), rows=rows, each=4, seed=3))
+    some = iter(Batches(files, Bytes(), rows=rows, per_program=4, seed=3))
     found: list[Any] = []
     while len(found) < len(wanted):
         batch = next(some)

@@ -387,11 +387,11 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, a
             progress(model, steps_made, len(chosen) * budget)
 
         stepped = list(run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-        evaluation = evaluated(opened, stepped, each=settings.single_steps, rows=rows)
+        evaluation = evaluated(opened, stepped, steps_each=settings.single_steps, rows=rows)
     results: dict[str, Any] = {
         "model": model,
         "steps": evaluation.steps.to_dict(),
-        "each": evaluation.each and asdict(evaluation.each),
+        "each": evaluation.from_true_states and asdict(evaluation.from_true_states),
         "runs": [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped],
     }
     if settings.out is not None:
@@ -402,9 +402,9 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, a
     if only_one:
         _print_run(stepped[0])
     print_steps(console_out(), ("model",), [((model,), evaluation.steps)])
-    if evaluation.each is not None:
-        single_steps = with_interval(evaluation.each, evaluation.each.n, ".4f", ".4f")
-        print(f"each step from its true state: {single_steps}")
+    if evaluation.from_true_states is not None:
+        each = with_interval(evaluation.from_true_states, evaluation.from_true_states.n, ".4f", ".4f")
+        print(f"each step from its true state: {each}")
 
 
 def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:

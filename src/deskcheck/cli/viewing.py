@@ -329,7 +329,7 @@ def show(
             f"{folder}: has {len(recordings)} recordings: give an ID. deskcheck view {folder} lists them."
         )
     recording = recordings.named(recording_id) if recording_id is not None else next(iter(recordings))
-    text = NOTATIONS[notation].render(recording, most=max_values)
+    text = NOTATIONS[notation].render(recording, limit=max_values)
     if text.endswith(f"cut: {VALUES}"):
         say(f"{recording.id}: the text ends after {max_values:,} values. For more give --max-values N.")
     print(json.dumps({"id": recording.id, "notation": notation, "text": text}) if as_json else text)

@@ -1,7 +1,7 @@
-"""A trace as text, and back. `NOTATIONS` names the ways; notation.md shows one program in each.
+"""A trace as text, and back. `NOTATIONS` has the notations; notation.md shows one program in each.
 
-Imports `recording` alone. Rendering reads a recording; parsing reads whatever a model wrote: it never raises,
-and says what it could not read and where.
+This package imports only `recording`. Parsing takes any text of a model, never raises, and reports the places
+that it could not read.
 """
 
 from deskcheck.notation.claims import Claim, What, claims, untrue

@@ -1,7 +1,7 @@
-"""Moments up to a bound on what they hold together.
+"""Moments up to a limit on the values in all of them.
 
-Who sends a recording decides how much each of its events holds. To write out one of 80 MB of nested values
-took 70 seconds, and what one event holds can be there at a million events after it.
+A recording from elsewhere can have large events. An event with 80 MB of nested values took 70 seconds to
+write, and a million later events may contain the same values.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,29 +11,30 @@ from deskcheck.notation.state import Moment
 from deskcheck.recording.value import extent
 
 VALUES = "values"
-"""The reason in the last line of a text that ends for this bound: ``cut: values``."""
+"""The reason in the last line of a text that this limit ends: ``cut: values``."""
 
 
 def extent_of(moment: Moment, limit: int) -> int:
-    """How many values a moment holds (`recording.value.extent`), and objects there are; no more than `most`
-    are counted."""
+    """The number of values (`recording.value.extent`) and objects in a moment, counted up to `limit`."""
     return min(limit, len(moment.objects) + extent(roots(moment), moment.objects, limit))
 
 
 class Bounded:
-    """Those moments, to be gone through once, that hold no more than `most` values together; all, where that
-    is None. cut: whether there are others. values: that were counted."""
+    """The first moments, with up to `limit` values in total. None: all moments. Can be iterated once.
 
-    def __init__(self, moments: Iterable[Moment], most: int | None) -> None:
+    cut: whether moments were left out. values: number of the counted values.
+    """
+
+    def __init__(self, moments: Iterable[Moment], limit: int | None) -> None:
         self._moments = moments
-        self._most = most
+        self._limit = limit
         self.cut = False
         self.values = 0
 
     def __iter__(self) -> Iterator[Moment]:
         for moment in self._moments:
-            if self._most is not None:
-                allowed = self._most - self.values
+            if self._limit is not None:
+                allowed = self._limit - self.values
                 count = extent_of(moment, allowed + 1)
                 self.values += count
                 if count > allowed:

@@ -1,4 +1,4 @@
-"""How the call of a program is run, in one phrase, by what its source says of the function."""
+"""How the call of a program is run, as one phrase, from the source of the function."""
 
 import ast
 import functools
@@ -6,14 +6,14 @@ import functools
 from deskcheck.recording import Mode, Program
 
 SOURCES = 128
-"""Source texts that stay parsed: the recordings of a project show the same files again."""
+"""Number of parsed sources in the cache: recordings of a project have the same files."""
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @functools.lru_cache(SOURCES)
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a source text, which is not to be changed; None if it cannot be parsed."""
+    """The syntax tree of a source, which must not be changed; None if it cannot be parsed."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -22,8 +22,10 @@ def parsed(source: str) -> ast.Module | None:
 
 @functools.lru_cache(SOURCES)
 def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef], ...]:
-    """(Qualified name as events have it, node) of every function of a source, outer ones first. A name
-    that is defined twice is there twice."""
+    """(qualified name, as in events, node) of every function of a source, outer functions first.
+
+    A name that is defined twice occurs twice.
+    """
     functions_by_name: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]] = []
     todo: list[tuple[str, ast.AST]] = [("", parsed(source) or ast.Module([], []))]
     while todo:
@@ -44,8 +46,10 @@ def functions(source: str) -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFuncti
 
 @functools.lru_cache(4096)
 def begins(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """The object that a call of a function only begins: ``coroutine``, ``generator`` or ``async generator``.
-    Empty for a function that a call runs."""
+    """The object that a call of a function returns instead of running it, or an empty text.
+
+    It is ``coroutine``, ``generator`` or ``async generator``.
+    """
     todo: list[ast.AST] = list(node.body)
     draws = False
     while todo and not draws:
@@ -62,9 +66,11 @@ _OF_METHODS = ("staticmethod", "classmethod")
 
 
 def begun_by(program: Program, source: str | None = None) -> str:
-    """The object that a program's call only `begins`, and deskcheck then ran. ``decorated``: one of these
-    under decorators, which may run it themselves. source: the text with the function, where that is a
-    module's and not the program's."""
+    """The object that the program's call returned (see `begins`) and deskcheck ran to its end.
+
+    ``decorated``: such a function has decorators, which may run the object. source: the module with the
+    function, if it is not the program.
+    """
     code = program.code if source is None else source
     nodes = [node for name, node in functions(code) if name == program.entry]
     if program.mode is not Mode.CALL or not nodes:
@@ -79,11 +85,11 @@ _RUN_BY = {
     "generator": "list({})",
     "async generator": "[value async for value in {}]",
 }
-"""How a call that only `begins` something is run to its end."""
+"""Expressions that run the objects of `begins` to their ends."""
 
 
 def called(program: Program, source: str | None = None) -> str:
-    """The call of a program, with what runs it where it only begins something: ``list(gen(3))``.
+    """The call of a program, inside the expression that runs it to its end, such as ``list(gen(3))``.
 
-    source: as in `begun_by`."""
+    source: see `begun_by`."""
     return _RUN_BY.get(begun_by(program, source), "{}").replace("{}", f"{program.entry}{program.arguments}")

@@ -1,12 +1,11 @@
-"""Claims: what a run did, statement by statement, as sentences can say it. `inline` and `monologue` are made
-of them.
+"""Claims: the effects of a run, statement by statement. `inline` and `monologue` write them.
 
-A step is one run of a line in a frame, from its `line` event to the frame's next; steps are numbered from 1
-in the order in which they begin, those of called functions among them. A generator's run from its resumption
-to its next line is a step of the line that it continues. Step 0 is everything before the first.
+A step is one run of a line in a frame, from its `line` event to the frame's next. Steps are numbered from 1
+in the order of their beginnings, including those of called functions. From its resumption to its next line, a
+generator continues a step of its line. Step 0 is everything before the first.
 
-Not told: iterators and other parts of unfinished expressions, which variables share a value, files other than
-the program's own, events at instruction level.
+Claims leave out iterators and other parts of unfinished expressions, which variables share a value, other
+files than the program's, and events at instruction level.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,41 +37,41 @@ class What(StrEnum):
     LEAVES = "leaves"
     """The exception leaves the frame."""
     PRINTS = "prints"
-    """That text is written to standard output while the step is the latest one that has begun."""
+    """That text is written to standard output after the step has begun and before the next one begins."""
     GAP = "gap"
-    """So much was not recorded before that (docs/reference/format.md, *Gaps*)."""
+    """That number of events is missing before the step (docs/reference/format.md, *Gaps*)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """name: of the variable (``global x`` for one of the module's, ``for x`` for a comprehension's in a
-    module) or function. value: in the notation of values; for `PRINTS` the repr of the text."""
+    """One effect of a step."""
 
     step: int
     line: int
     what: What
     name: str | None = None
+    """A function or a variable: ``global x`` in a module, ``for x`` in a comprehension of a module."""
     value: str | None = None
+    """A value in its notation; for `PRINTS`, the repr of the text."""
 
 
 _ENDING = {Kind.RETURN: What.RETURNS, Kind.YIELD: What.YIELDS, Kind.RAISE: What.RAISES}
 
 
 def claims(moments: Iterable[Moment]) -> Iterator[Claim]:
-    """All true claims about the steps of a trace, in the order of its events; the effects of a step at its
-    end."""
+    """All true claims about the steps of a trace, in the order of events. A step's effects are at its end."""
     steps = 0
     latest = (0, 0)
-    """The step that began last, and its line; 0 if that is in another file."""
+    """The last step that began, and its line; 0 in other files."""
     open_: list[tuple[int, int, dict[str, str] | None]] = []
-    """For each frame: its step, that step's line, and its variables when the step began, if that was seen."""
+    """For each frame: its step, the step's line, and the variables at its beginning, if they are recorded."""
     ended = False
     for moment in moments:
         if ended and open_:
             open_.pop()
         depth = len(moment.frames)
         frame = moment.running
-        own = frame.file is None
+        is_program = frame.file is None
         del open_[depth:]
         for count in moment.left_out.items():
             yield Claim(*latest, What.GAP, name_text(count[0]), str(count[1]))
@@ -81,7 +80,7 @@ def claims(moments: Iterable[Moment]) -> Iterator[Claim]:
         now = dict(_variables(moment))
         if moment.kind in BEGINS and len(open_) == depth - 1:
             caller = open_[-1][0] if open_ else steps
-            if own and moment.kind is Kind.CALL:
+            if is_program and moment.kind is Kind.CALL:
                 yield Claim(caller, frame.line, What.CALLS, frame.function)
                 for name, value in frame.locals.items():
                     text = value_text(value, moment.objects)
@@ -90,20 +89,20 @@ def claims(moments: Iterable[Moment]) -> Iterator[Claim]:
             at = len(open_)
             open_.append((steps, moment.frames[at].line, now if at == depth - 1 else None))
         step, line, before = open_[-1]
-        if moment.kind is not Kind.RAISE and own and before is not None:
+        if moment.kind is not Kind.RAISE and is_program and before is not None:
             yield from _changes(step, line, before, now)
         if moment.kind is Kind.LINE or moment.kind is Kind.RESUME:
             steps += 1
             open_[-1] = (steps, frame.line, now)
-            latest = (steps, frame.line if own else 0)
-            if own:
+            latest = (steps, frame.line if is_program else 0)
+            if is_program:
                 yield Claim(steps, frame.line, What.RUNS)
         elif moment.kind is not Kind.RAISE:
             open_[-1] = (step, line, now)
-        if own and moment.kind in VALUED and moment.kind is not Kind.RESUME:
+        if is_program and moment.kind in VALUED and moment.kind is not Kind.RESUME:
             text = value_text(moment.value, moment.objects)
             yield Claim(step, line, _ENDING[moment.kind], None, text)
-        if own and moment.kind is Kind.UNWIND:
+        if is_program and moment.kind is Kind.UNWIND:
             yield Claim(step, line, What.LEAVES)
         ended = moment.kind in ENDS
 
@@ -127,6 +126,6 @@ def _changes(step: int, line: int, before: dict[str, str], now: dict[str, str]) 
 
 
 def untrue(said_claims: Iterable[Claim], moments: Iterable[Moment]) -> list[Claim]:
-    """Those claims that the trace does not bear out."""
+    """The claims that are false according to the trace."""
     true = set(claims(moments))
     return [claim for claim in said_claims if claim not in true]

@@ -1,8 +1,8 @@
-"""Where a predicted run leaves the true one: predicted states against true states, one after another.
+"""Compares a predicted run with the true one, state by state, up to the first divergence.
 
-Each step is judged by itself as long as all before it were exact, so that it was predicted from a true state;
-what comes after the first divergence is predicted from a wrong one, and is not judged. Covers states of a
-line or an instruction each; of jumps, give the true states that the jumps should have reached.
+A step is judged if all steps before it were exact, so that it was predicted from a true state. States after
+the first divergence are predicted from a wrong state, and are not judged. States can be those of lines or of
+instructions; for jumps, give the true states that the jumps should have reached.
 """
 
 from collections.abc import Iterable
@@ -13,10 +13,10 @@ from deskcheck.notation.state import Frame, Moment
 
 
 class Stop(StrEnum):
-    """Why there are no more predicted states.
+    """The reason for the end of the predicted states.
 
-    END: the run ended. UNREADABLE: the next text could not be read as a state. BUDGET: no more
-    steps, or no longer text, were allowed.
+    END: the run ended. UNREADABLE: the next text could not be read as a state. BUDGET: the limit for steps or
+    for the length of the text was reached.
     """
 
     END = "end"
@@ -25,11 +25,11 @@ class Stop(StrEnum):
 
 
 class Divergence(StrEnum):
-    """How a predicted run first differs from the true one.
+    """The first difference between a predicted run and the true one.
 
-    NEXT_LINE: another event, or at another place (line, function, call stack); also an end too early or too
-    late. VALUE: the right place, but other values or other output. UNREADABLE: no state could be read.
-    BUDGET: all that was predicted is exact, and the rest was not asked for: no fault of the model.
+    NEXT_LINE: a different event or place (line, function, call stack), or an end too early or too late.
+    VALUE: the right place, but different values or output. UNREADABLE: no state could be read. BUDGET: all
+    predicted states are exact, and the others were not asked for, so the model made no error.
     """
 
     VALUE = "value"
@@ -40,14 +40,12 @@ class Divergence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedStep:
-    """One predicted state against the true one.
-
-    place: kind of event, and function, file, line and call of every frame. values: variables, iterators,
-    globals, what is returned or raised, what was printed; told apart from the place, which may be wrong.
-    """
+    """Which parts of a predicted state are right."""
 
     place: bool
+    """Kind of event, and function, file, line and call of every frame."""
     values: bool
+    """Variables, iterators, globals, returned or raised values, and output, even if the place is wrong."""
 
     @property
     def exact(self) -> bool:
@@ -57,23 +55,22 @@ class JudgedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAgreement:
-    """A predicted run against the true one.
-
-    exact: states before the first divergence, all right: the longest exact run from the start. judged: exact,
-    and one more where the model itself went wrong; `exact` / `judged` is the accuracy of a step from a true
-    state. places, values: of those judged, how many were right in either. first: kind of the first
-    divergence; None if the whole run is right.
-    """
+    """The agreement of a predicted run with the true one."""
 
     exact: int
+    """Number of states before the first divergence."""
     judged: int
+    """`exact`, plus 1 if the model made an error. `exact` / `judged` is the accuracy from true states."""
     places: int
+    """Number of judged states with the right place."""
     values: int
+    """Number of judged states with the right values."""
     first: Divergence | None
+    """The first divergence; None if the whole run is right."""
 
 
 def compare_step(predicted: Moment, true: Moment) -> JudgedStep:
-    """Whether a predicted state is the true one, its place and its values apart."""
+    """Compares a predicted state with the true one: its place, and its values."""
     same_place = _place(predicted) == _place(true)
     if len(predicted.frames) != len(true.frames):
         return JudgedStep(same_place, False)
@@ -83,10 +80,10 @@ def compare_step(predicted: Moment, true: Moment) -> JudgedStep:
 
 
 def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop) -> RunAgreement:
-    """Predicted states, in order, against the true ones, up to the first that differs.
+    """Compares predicted states with true ones, in order, up to the first difference.
 
-    The first of either is the first that was predicted: a state that the model was given is left out of both.
-    stop: why the predicted states end. Neither is read further than the first divergence.
+    Leave out the states that the model was given from both. stop: the reason for the end of the predicted
+    states. Neither iterator is read beyond the first divergence.
     """
     exact = 0
     ahead, end = iter(predicted), iter(true)

@@ -1,20 +1,20 @@
 """A state as an edit of the one before: only the effects of a line.
 
     5: n=4, xs=[1, 2]            the frame continues: its line, and variables that are new or changed
-    return 5 -> 3                a kind, where the event is none of a line; what stands behind the variables
-    2: del k, for x=1 |          a variable that is gone; another value stack, or none
-    6: xs[2]=5, del d['a']       an item of a list or a dictionary, new or another now, or gone
-    6: xs[]=1, del xs[-1]        an item more behind all of a list, its last gone
-    6: xs=#1= -> #1, xs=#=       a list or a dictionary has a label now, another one, or none any more
-    4: i=2 | +                   the iterator on top of the value stack has gone one on
+    return 5 -> 3                the kind of an event that is not of a line; the text after the variables
+    2: del k, for x=1 |          a deleted variable; a changed value stack, or none
+    6: xs[2]=5, del d['a']       a new, changed or deleted item of a list or a dictionary
+    6: xs[]=1, del xs[-1]        a new last item of a list; its deleted last item
+    6: xs=#1= -> #1, xs=#=       a new or changed label of a list or a dictionary; a deleted label
+    4: i=2 | +                   the iterator on top of the value stack has advanced by one
     > call f 1 from 3:5-8: n=3   a frame was entered: the new last line, in full
-    < 4: y=6                     a frame has gone: an edit of the one below it
-    @1 7 | #1, 3                 beside these, a line each: of another frame, by its line in the state
+    < 4: y=6                     a frame has ended: an edit of the one below it
+    @1 7 | #1, 3                 a further line for each other frame, named by its line in the state
     = globals: k=1 ...           anything else: the whole state
 
-Between texts in the notation `dynamic`, and exact: `edited(before, edit_text(before, after))` is `after` for
-any two texts, since an edit that would not give it is the whole. A small model that answers in edits learns
-what lines do rather than to copy, and writes a tenth as much.
+Edits connect texts in the notation `dynamic`. They are exact: `edited(before, edit_text(before, after))` is
+`after` for any two texts, since an edit that would give something else is replaced by the whole state. A
+small model that answers in edits learns the effects of lines instead of copying, and writes a tenth as much.
 """
 
 import ast
@@ -62,7 +62,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The parts of a state's line. entries: by name, in their order; stack: None if it has none."""
+    """The parts of a state's line. entries: by name, in order. stack: None if there is none."""
 
     head: str
     entries: dict[str, str]
@@ -78,11 +78,12 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Display:
-    """A list, tuple or dictionary written out as the value of a variable, taken apart. begin: all before its
-    items; items: by index or key, as they are written."""
+    """The parts of a list, tuple or dictionary that is written as the value of a variable."""
 
     begin: str
+    """The text before the items."""
     items: dict[str, str]
+    """The texts of the items, by index or key."""
 
     def text(self) -> str:
         keyed = self.begin[-1] == "{"
@@ -91,9 +92,11 @@ class _Display:
 
 
 def edit_text(before: str, after: str, line: str = "", *, parts: bool = True) -> str:
-    """What `edited` makes `after` of, as short as it can be told; but the variables that a line of code
-    assigns are told even if their values are what they were. parts: tell items, and iterators that go one
-    on; without, values in whole, as models were taught before there were parts."""
+    """The shortest edit by which `edited` makes `after` from `before`.
+
+    The variables that a line of code assigns are always included, even with unchanged values. parts: write
+    single items, and the advance of iterators. Without `parts`, values are whole, as in earlier versions.
+    """
     old, new = before.split("\n"), after.split("\n")
     names = assigned(line)
     if len(new) == len(old):
@@ -114,8 +117,7 @@ def edit_text(before: str, after: str, line: str = "", *, parts: bool = True) ->
 
 
 def edited(before: str, text: str) -> str:
-    """The state after an edit. Never raises: a text that is not an edit gives a text that is not a
-    state."""
+    """The state after an edit. Never raises: if the text is not an edit, the result is not a state."""
     if text.startswith(_WHOLE):
         return text.removeprefix(_WHOLE)
     text, *others = text.split(_OTHER)
@@ -145,17 +147,19 @@ def edited(before: str, text: str) -> str:
 
 
 def assigned(line: str) -> list[str]:
-    """The plain variables that a line of code assigns: of ``a = b = c``, ``a += b``."""
+    """The plain variables that a line of code assigns: a and b in ``a = b = c``, a in ``a += b``."""
     assignment = _ASSIGNED.match(line)
     return _NAME.findall(assignment[1]) if assignment else []
 
 
 def names_of(state: str, line: str, *, parts: bool = True) -> str:
-    """The variables that a line of code reads, with their values in a state: ``total=0, i=1``, in the order
-    of the line. Those of the frame that goes on, then the program's globals; no definitions, no long
-    values. Of what is only indexed by a variable or a constant, the item in its place: ``i=1, xs[i]=5``
-    (without `parts` the whole). At a loop over something also the value stack, which says how far it is, and
-    what comes next: ``| <iterator> next 5``, ``| <iterator> ended``."""
+    """The variables that a line of code reads, with their values in a state: ``total=0, i=1``.
+
+    They are variables of the running frame, or else globals, in the order of the line, without definitions
+    and long values. If a variable is only indexed by a variable or a constant, only the item is included:
+    ``i=1, xs[i]=5`` (without `parts`, the whole value). At a loop, the value stack with the loop's iterator
+    and its next item follow: ``| <iterator> next 5``, ``| <iterator> ended``.
+    """
     *below, last = state.split("\n")
     frame_line = _line(last)
     kind, _, _ = frame_line.head.partition(" ")
@@ -192,7 +196,7 @@ def names_of(state: str, line: str, *, parts: bool = True) -> str:
 
 
 def _difference(old: str, new: str, always: Sequence[str], parts: bool) -> str:
-    """The edit that makes one line of another of the same frame. always: variables told in any case."""
+    """The edit between two lines of a frame. always: variables to include even if they are unchanged."""
     before, after = _line(old), _line(new)
     head_match = _HEAD.fullmatch(after.head)
     if head_match is None:
@@ -220,8 +224,7 @@ def _difference(old: str, new: str, always: Sequence[str], parts: bool) -> str:
 
 
 def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
-    """The entry of an edit that makes a variable another, or those of its items: of one that is another, and
-    of several where that is shorter."""
+    """The entries of an edit for a changed variable: its items if one differs, or if that is shorter."""
     before, after = old and _display(old), _display(entry)
     if not before or not after or after.begin[-1] == "(" or before.begin[-1] != after.begin[-1]:
         return {key: entry}
@@ -244,7 +247,7 @@ def _in_items(old: str | None, key: str, entry: str) -> Mapping[str, str]:
 
 
 def _with_label(display: str, label: str) -> str | None:
-    """A variable's list or dictionary with a label, without one for ``#=``. None for other values."""
+    """A variable's list or dictionary with a label; ``#=`` removes the label. None for other values."""
     parsed = _display(display)
     if parsed is None:
         return None
@@ -253,8 +256,10 @@ def _with_label(display: str, label: str) -> str | None:
 
 
 def _put(display: str, key: str, entry: str | None) -> str | None:
-    """A variable's list or dictionary with an item that is another one, or, without an entry, gone. None:
-    there is no such item."""
+    """A variable's list or dictionary with a changed item, or without the item if `entry` is None.
+
+    None if the item does not exist.
+    """
     parsed = _display(display)
     if parsed is None or parsed.begin[-1] == "(":
         return None
@@ -274,8 +279,10 @@ def _put(display: str, key: str, entry: str | None) -> str | None:
 
 
 def _item(entry: str, index: str, lines: Iterable[str]) -> str | None:
-    """What stands in a variable's list, tuple, dictionary or text at an index, ``name=value`` both. lines: of
-    the state, where what has a label is looked for."""
+    """The item at an index of a variable's list, tuple, dictionary or text. Both are ``name=value``.
+
+    lines: the lines of the state, which contain the objects with labels.
+    """
     items_of, at = _held(entry, lines), index.partition("=")[2]
     if items_of is None:
         return None
@@ -285,7 +292,7 @@ def _item(entry: str, index: str, lines: Iterable[str]) -> str | None:
 
 
 def _held(entry: str, lines: Iterable[str]) -> _Display | None:
-    """The items of a variable's list, tuple, dictionary or text, or of what its label stands for."""
+    """The items of a variable's list, tuple, dictionary or text, or of the object with its label."""
     value = entry.partition("=")[2]
     if _LABEL.fullmatch(value):
         entry = next(
@@ -308,8 +315,10 @@ def _held(entry: str, lines: Iterable[str]) -> _Display | None:
 
 
 def _upcoming(stack: str, lines: Iterable[str]) -> str:
-    """The next item of the iterator on top of a value stack: ``next 5``, or ``ended``. Empty: it is not one
-    which that can be looked up."""
+    """The next item of the iterator on top of a value stack: ``next 5``, or ``ended``.
+
+    Empty if the item cannot be looked up.
+    """
     if iterator := _RANGE.search(stack):
         start, step = int(iterator[2]), int(iterator[4] or 1)
         stop = int(iterator[3].rstrip(")>").partition(",")[0])
@@ -359,7 +368,7 @@ def _changed(old: str, text: str) -> str:
 
 
 def _advanced(stack: str) -> str | None:
-    """A value stack whose top is an iterator, after that has gone one on; None of any other."""
+    """A value stack after its top, an iterator, has advanced by one; None if the top is not an iterator."""
     if iterator := _RANGE.search(stack):
         return f"{stack[: iterator.end(1)]}{int(iterator[2]) + int(iterator[4] or 1)}, {iterator[3]}"
     if iterator := _NEXT.search(stack):
@@ -368,8 +377,7 @@ def _advanced(stack: str) -> str | None:
 
 
 def _display(entry: str) -> _Display | None:
-    """The list, tuple or dictionary that is the value of a variable; None of anything else, and of one that
-    is cut."""
+    """The list, tuple or dictionary that is the value of a variable; None for other and for cut values."""
     opening = _DISPLAY.match(entry)
     if opening is None or entry[-1] != _CLOSE[_OPEN.index(opening[2])]:
         return None
@@ -399,7 +407,7 @@ def _display(entry: str) -> _Display | None:
 
 
 def _line(text: str) -> _Line:
-    """A line taken apart, where brackets and quotes allow."""
+    """The parts of a line. Commas in brackets and quotes do not divide it."""
     depth = 0
     head: str | None = None
     parts: list[str] = []
@@ -434,7 +442,7 @@ def _line(text: str) -> _Line:
 
 
 def _key(entry: str) -> str:
-    """The name of a variable, or of an object, from ``name=value``, ``def name``, ``class name``."""
+    """The name of a variable or an object in ``name=value``, ``def name`` or ``class name``."""
     if entry.startswith(_GONE):
         return entry
     name, equals, _ = entry.partition("=")

@@ -1,12 +1,12 @@
-"""Which lines may come after a line: the ways that a program's text leaves open.
+"""The lines that may follow a line, according to the program's text.
 
     1|def f(n):              2
     2|    while n > 1:       3, 4      into the body, or past it
     3|        n -= 2         2
     4|    return n                     out of the function
 
-Of the frame that is running; a call's own lines come between. Where an exception goes, and what a line of an
-expression over several lines does, is left out.
+They are lines of the running frame; the lines of a call come between them. Exceptions, and the lines inside
+of an expression, are left out.
 """
 
 import ast
@@ -16,14 +16,16 @@ from types import MappingProxyType
 
 Lines = tuple[int, ...]
 _Loop = tuple[Lines, Lines]
-"""Where `continue` goes, and where `break` does."""
+"""The lines after `continue`, and the lines after `break`."""
 _WithBody = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @lru_cache(maxsize=256)
 def following(code: str) -> Mapping[int, Lines]:
-    """The lines after each line of a program that begins a statement, ways into a body before those past it.
-    Empty for what is no Python."""
+    """The lines that may follow each line with a statement, those of its body first.
+
+    Empty if the text is not Python.
+    """
     try:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -34,7 +36,7 @@ def following(code: str) -> Mapping[int, Lines]:
 
 
 def _block(body: Sequence[ast.stmt], after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]) -> None:
-    """Adds the statements of a block. after: the lines that come after its last one."""
+    """Adds the statements of a block. after: the lines that follow its last one."""
     run = [statement for statement in body if _runs(statement)]
     ways = [*[(_line(statement),) for statement in run[1:]], after]
     for statement, way in zip(run, ways, strict=False):
@@ -42,7 +44,7 @@ def _block(body: Sequence[ast.stmt], after: Lines, loop: _Loop | None, next_line
 
 
 def _statement(statement: ast.stmt, after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]) -> None:
-    here = _line(statement)
+    first = _line(statement)
     ways = after
     match statement:
         case ast.If(body=body, orelse=orelse):
@@ -51,22 +53,22 @@ def _statement(statement: ast.stmt, after: Lines, loop: _Loop | None, next_lines
             _block(orelse, after, loop, next_lines)
         case ast.While(body=body, orelse=orelse) | ast.For(body=body, orelse=orelse):
             past = _first(orelse, after)
-            ways = (*_first(body, (here,)), *past)
+            ways = (*_first(body, (first,)), *past)
             if (
                 isinstance(statement, ast.While)
                 and isinstance(statement.test, ast.Constant)
                 and statement.test.value
             ):
-                ways = _first(body, (here,))
-            _block(body, (here,), ((here,), after), next_lines)
+                ways = _first(body, (first,))
+            _block(body, (first,), ((first,), after), next_lines)
             _block(orelse, after, loop, next_lines)
         case ast.AsyncFor(body=body, orelse=orelse):
-            ways = (*_first(body, (here,)), *_first(orelse, after))
-            _block(body, (here,), ((here,), after), next_lines)
+            ways = (*_first(body, (first,)), *_first(orelse, after))
+            _block(body, (first,), ((first,), after), next_lines)
             _block(orelse, after, loop, next_lines)
         case ast.With(body=body) | ast.AsyncWith(body=body):
-            ways = (*_first(body, (here,)), *after)  # it is left through its first line
-            _block(body, (here,), loop, next_lines)
+            ways = (*_first(body, (first,)), *after)  # it is left through its first line
+            _block(body, (first,), loop, next_lines)
         case ast.Try() | ast.TryStar():
             ways = _try(statement, after, loop, next_lines)
         case ast.Match(cases=cases):
@@ -85,7 +87,7 @@ def _statement(statement: ast.stmt, after: Lines, loop: _Loop | None, next_lines
         case ast.Return() | ast.Raise():
             ways = ()
     # Of several statements in a line the first tells whether it is left; the last, where to.
-    next_lines[here] = tuple(dict.fromkeys(ways))
+    next_lines[first] = tuple(dict.fromkeys(ways))
 
 
 def _try(
@@ -108,13 +110,13 @@ def _first(body: Sequence[ast.stmt], otherwise: Lines) -> Lines:
 
 
 def _line(statement: ast.stmt) -> int:
-    """The line at which a statement is seen to begin."""
+    """The line of the first event of a statement."""
     if isinstance(statement, _WithBody) and statement.decorator_list:
         return statement.decorator_list[0].lineno
     return statement.lineno
 
 
 def _runs(statement: ast.stmt) -> bool:
-    """Whether the interpreter stops at a statement: not at a docstring, nor at what only declares."""
+    """Whether the interpreter stops at a statement. It does not stop at docstrings and declarations."""
     constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     return not constant and not isinstance(statement, ast.Global | ast.Nonlocal)

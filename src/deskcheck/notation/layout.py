@@ -1,18 +1,17 @@
-"""How a program, and what is asked about it, are laid out for a model: the same in lessons and at inference.
+"""The layout of a program and a prompt for a model, the same in lessons and at inference.
 
     1|def f(n):                    the program, its lines numbered
     2|    return n + 1
                                    an empty line ends it
     f 2: n=4                       one step: a state in the notation `dynamic`,
     2|    return n + 1             the line of the program that it is at, once more,
-    +1                             how many events to go on: the next state is the answer; -1: the one before
+    +1                             the number of events from the state to the answer; -1: the state before
 
-    f(4)                           or a whole trace: what is called (`calls.called`),
-    compact                        and in which notation the answer is wanted
+    f(4)                           or a whole trace: the call (`calls.called`),
+    compact                        and the notation of the answer
 
-Every prompt ends with a newline, so that no tokenizer merges over its end. The repeated line is taken from
-the program by its number, which is in the state: it gives a model nothing new, and
-spares it a search through the program at every step.
+Every prompt ends with a newline, so that no tokenizer merges over its end. The repeated line is found by its
+number in the state. It tells a model nothing new, but saves it a search through the program at every step.
 """
 
 import re
@@ -27,33 +26,33 @@ from deskcheck.recording.program import code_lines
 
 
 def program_text(program: Program) -> str:
-    """The program as it stands before every prompt about it."""
+    """The text of the program before every prompt about it."""
     return numbered_text(program.code)
 
 
 def numbered_text(code: str) -> str:
-    """A program's text, its lines numbered, and an empty line."""
+    """A program's text with numbered lines, and an empty line."""
     return "".join([f"{number}|{line}\n" for number, line in enumerate(code_lines(code), 1)]) + "\n"
 
 
 def program_code(text: str) -> str:
-    """The program that `program_text` wrote so."""
+    """The program in a text by `program_text`."""
     return "\n".join([line.partition("|")[2] for line in text.split("\n")])
 
 
 def step_prompt(code: Sequence[str], state: str, jump: int = 1) -> str:
-    """What asks for the state `jump` events after a state, or before it. code: the lines of the program."""
+    """The prompt for the state `jump` events after a state (negative: before). code: the program's lines."""
     return state + step_question(code, current_line(state), jump)
 
 
 def step_question(code: Sequence[str], line: int | None, jump: int = 1) -> str:
-    """What follows a state in `step_prompt`, where its `current_line` is known."""
+    """The text after a state in `step_prompt`. line: the `current_line` of the state."""
     again = f"{line}|{code[line - 1]}\n" if line is not None and 0 < line <= len(code) else ""
     return f"\n{again}{jump:+d}\n"
 
 
 def asked_state(prompt: str) -> str | None:
-    """The state in what `step_prompt` made; None for any other prompt."""
+    """The state in a prompt by `step_prompt`; None for any other prompt."""
     question = _STEP_QUESTION.search(prompt)
     return prompt[: question.start()] if question else None
 
@@ -62,15 +61,17 @@ _STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?[+-][0-9]+\n\Z")
 
 
 def trace_prompt(program: Program, notation: str) -> str:
-    """What asks for a program's whole trace, or its ending, in a notation."""
+    """The prompt for a program's whole trace, or its ending, in a notation."""
     run = called(program) if program.mode is Mode.CALL else program.mode.value
     return f"{run}\n{notation}\n"
 
 
 def current_line(state: str) -> int | None:
-    """The line of the program that goes on running after a state in the notation `dynamic`: that of the event
-    or, where its frame has ended, of the frame that it was called from. None: there is none, it is another
-    file's, or the state cannot be read."""
+    """The line of the program that continues after a state in the notation `dynamic`.
+
+    This is the line of the event or, if the event ends its frame, of the caller. None at the end, in another
+    file, and for a state that cannot be read.
+    """
     lines = state.splitlines()
     if not lines:
         return None

@@ -1,4 +1,4 @@
-"""The lines that `scratchpad`, `compact` and `dynamic` are made of: an event a line, with the state at it.
+"""The lines of `scratchpad`, `compact` and `dynamic`: one for each event, with the state at it.
 
     call fib 1 from 7:4-10 via sorted: n=2, seen=#1=[]    the frame's function and line; where it is called
     2: k=3, del n | <range_iterator left=range(1, 2)>     a line is about to run; after |, the value stack
@@ -7,14 +7,14 @@
     5: #1=[4] prints 'a\\n' left out deep=12            an object's content; what was printed; a gap
     instruction fib 2@14 'COMPARE_OP <': n=2 | 2, 1       at instruction level: offset, instruction
 
-Before an event's line, about the frames below its own and the globals, if there is something to say:
+Before an event's line, lines about the globals and the frames below may stand:
 
     globals: total=3, def fib        of the program; of another file: globals 'lib.py': ...
-    in 0: a=#1=[]                    of the frame so many calls below the outermost
-    frame f 7: a=1                   a frame that is there and was not called before our eyes
-    open 1                           that many frames are left; the others have gone unseen
+    in 0: a=#1=[]                    of a frame, by the number of calls between it and the outermost
+    frame f 7: a=1                   an open frame whose call is missing in the text
+    open 1                           the number of open frames; the ends of others are missing in the text
 
-A frame of the module itself has the module's globals; ``for x=1`` in it is a variable of a running
+The frame of a module has the module's globals; ``for x=1`` in it is a variable of a running
 comprehension. ``def f`` and ``class C`` stand for ``f=<function f>`` and ``C=<class C>``.
 """
 
@@ -48,8 +48,7 @@ _DEFINITION = re.compile(r"(def|class) ([^\W\d]\w*)(?=\s*(?:,|\||->|!|<-|prints\
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A place in a text that could not be read. line and column count from 1; text is the line, cut if it is
-    long."""
+    """A place in a text that could not be read. line, column: from 1. text: the line, cut if it is long."""
 
     line: int
     column: int
@@ -59,19 +58,18 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The states or claims that a text holds.
-
-    moments: the states, in order; those of lines that could not be read are missing. lines: for each, the
-    line of the text (from 1) that it ends with. claims: what it says instead, in the notations that have no
-    states. cut: why the text says that events are missing at the end. unreadable: what could not be read; a
-    state after such a place can be another than was meant.
-    """
+    """The states or claims of a text."""
 
     moments: tuple[Moment, ...]
+    """The states in order, without those of lines that could not be read."""
     lines: tuple[int, ...] = ()
+    """The last line of each state in the text, from 1."""
     claims: tuple[Claim, ...] = ()
+    """The claims, in notations without states."""
     cut: str | None = None
+    """The reason that the text gives for missing events at its end."""
     unreadable: tuple[Unreadable, ...] = ()
+    """The places that could not be read. States after them may be wrong."""
 
 
 SHOWN_CHARS = 200
@@ -79,7 +77,7 @@ _CUT = re.compile(r"(?:\A|\n)cut: ([a-z]+)\s*\Z")
 
 
 def split_cut(text: str) -> tuple[str, str | None]:
-    """A text without its last line if that says that events are missing, and why they are."""
+    """A text without a last line ``cut: REASON``, and the reason."""
     cut_line = _CUT.search(text)
     return (text[: cut_line.start()], cut_line[1]) if cut_line else (text, None)
 
@@ -93,7 +91,7 @@ def unreadable(line: int, text: str, error: Unread) -> Unreadable:
 
 
 def roots(moment: Moment) -> Iterator[Encoded]:
-    """All values of a state that do not hang on others, in the order in which they are written."""
+    """All values of a state that are not parts of other values, in the order of writing."""
     for names in moment.globals.values():
         yield from names.values()
     for frame in moment.frames:
@@ -113,7 +111,7 @@ def entry_pieces(name: str, value: Encoded, *, hidden: bool = False) -> Pieces:
 
 
 def place_text(frame: Frame, *, named: bool) -> str:
-    """Function (if `named`), file, line and offset of a frame, and where it is called from."""
+    """Function (if `named`), file, line and offset of a frame, and the place of its call."""
     text = str(frame.line) if frame.offset is None else f"{frame.line}@{frame.offset}"
     if not named:
         return text
@@ -126,8 +124,7 @@ def place_text(frame: Frame, *, named: bool) -> str:
 
 
 def line_text(head: str, entries: Sequence[str], stack: str | None = None, tail: Sequence[str] = ()) -> str:
-    """One line of the parts. stack: the values on it; "" if it is empty now, None if nothing is said of
-    it."""
+    """A line made of parts. stack: the values on it; "" if it is empty, None to leave it out."""
     text = f"{head}: {', '.join(entries)}" if entries else head
     if stack is not None:
         text += f" | {stack}" if stack else " |"
@@ -206,7 +203,7 @@ class LineReader(Reader):
         return int(columns[1]), int(columns[2]), int(columns[3] or columns[1]), int(columns[4])
 
     def entries(self) -> tuple[dict[tuple[bool, str], Encoded], bool]:
-        """What stands after the colon, if there is one: (hidden, name) -> value, {"unbound"} for ``del``."""
+        """The entries after a colon: (hidden, name) -> value, {"unbound"} for ``del``."""
         values: dict[tuple[bool, str], Encoded] = {}
         if not self.take(":"):
             return values, False
@@ -242,8 +239,8 @@ class LineReader(Reader):
             return None
         values: list[Encoded] = []
         self.skip()
-        rest = self.line[self.at :]
-        if not rest or re.match(r"->|!|<-|prints\b|left out\b", rest):
+        end = self.line[self.at :]
+        if not end or re.match(r"->|!|<-|prints\b|left out\b", end):
             return values
         while True:
             values.append(self.value())
@@ -268,8 +265,8 @@ class LineReader(Reader):
 def parse_lines(text: str, *, full: bool, each_alone: bool) -> Parsed:
     """Read a text of such lines. Never raises, whatever the text.
 
-    full: an event's line has all variables of its frame, not only changes. each_alone: each state is complete
-    by itself.
+    full: an event's line has all variables of its frame, not only changes. each_alone: states do not depend
+    on each other.
     """
     return _Lines(full, each_alone).parse(text)
 

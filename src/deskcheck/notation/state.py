@@ -1,7 +1,7 @@
-"""A moment: the state at one event as a text can hold it, with nothing that is known from elsewhere.
+"""A moment: the part of the state at an event that a text can contain.
 
-What `recording.State` has beyond it is left out: frame numbers, suspended frames (what is recorded of them
-hangs on their generators), byte offsets at line level, which Python's version decides.
+It leaves out some parts of `recording.State`: frame numbers, suspended frames (their generators have their
+values), and byte offsets at line level, which depend on Python's version.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,38 +17,36 @@ VALUED = frozenset({Kind.RETURN, Kind.YIELD, Kind.RAISE, Kind.RESUME})
 ENDS = frozenset({Kind.RETURN, Kind.UNWIND, Kind.YIELD})
 """Kinds after which the frame is no longer on the call stack."""
 BEGINS = frozenset({Kind.CALL, Kind.RESUME})
-"""Kinds with which a frame comes onto it."""
+"""Kinds that put a frame on the call stack."""
 MODULE = "<module>"
 
 UNKNOWN: Content = {"kind": "opaque", "type": "unknown"}
-"""Stands for an object whose content is not recorded any more: after a gap, a frame can be on the stack whose
-values have gone."""
+"""The content of an object that is not recorded: after a gap, the values of an open frame may be missing."""
 
 T = TypeVar("T")
 Made = TypeVar("Made")
 
 _FRAME = "(frame)"
-"""A field of generators: the number of a frame, which tells nothing about the program."""
+"""A field of generators: the number of a frame, which does not depend on the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame on the call stack. Values are encoded (format.md); `Moment.objects` has what they refer
-    to.
-
-    line: that it is at, in `file`; None for the file of the program. at: of the call that it comes from,
-    in the frame before it: line, column, end line, end column. via: the C or library function that made the
-    call. offset: byte offset of the instruction, at instruction level only.
-    """
+    """A frame on the call stack. Values are encoded (format.md), and refer to `Moment.objects`."""
 
     function: str
     line: int
+    """The current line in `file`."""
     file: str | None = None
+    """None for the file of the program."""
     locals: Mapping[str, Encoded] = field(default_factory=dict)
     stack: Sequence[Encoded] = ()
     at: tuple[int, int, int, int] | None = None
+    """The place of the call in the frame before: line, column, end line, end column."""
     via: str | None = None
+    """The C or library function that made the call."""
     offset: int | None = None
+    """Byte offset of the instruction, only at instruction level."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,13 +75,12 @@ class Moment:
         return self.frames[-1]
 
     def names(self, frame: Frame) -> Mapping[str, Encoded]:
-        """The variables of a frame. For a module's frame these are its globals, and the variables of a
-        comprehension that runs there."""
-        own = self.globals.get(frame.file, {}) if frame.function == MODULE else {}
-        return {**own, **frame.locals}
+        """The variables of a frame. A module's frame has its globals and the variables of a comprehension."""
+        names = self.globals.get(frame.file, {}) if frame.function == MODULE else {}
+        return {**names, **frame.locals}
 
     def canonical(self) -> str:
-        """A text that two moments share exactly if they are equal."""
+        """A text that is the same for equal moments only."""
         return _Canonical(self).text()
 
     def __eq__(self, other: object) -> bool:
@@ -96,8 +93,8 @@ class Moment:
 class RunningStates:
     """Follows a trace: `advance` by each of its rows, and `moment` is the state at the last one.
 
-    file: the program's own (`Program.filename`). instructions: those events are states too. Moments of one
-    run share what is the same in them.
+    file: the program's file (`Program.filename`). instructions: include events of instructions. Moments of a
+    run share equal parts.
     """
 
     def __init__(self, *, file: str, instructions: bool = False) -> None:
@@ -107,12 +104,12 @@ class RunningStates:
         self.row: Row | None = None
         self._output = ""
         self._left_out: dict[str, int] = {}
-        self._told = False
-        self._made = MadeOnce()
+        self._has_state = False
+        self._cache = MadeOnce()
 
     def advance(self, row: Row) -> bool:
-        """Take in the next event. Whether it is one that has a state (with `instructions`, each)."""
-        if self._told:
+        """Take the next event. Returns whether it has a state (with `instructions`, each event has)."""
+        if self._has_state:
             self._output, self._left_out = "", {}
         self.row = row
         self.state = self.state.after(row)
@@ -120,12 +117,12 @@ class RunningStates:
         if row.left_out:
             for reason, count in loads(row.left_out).items():
                 self._left_out[reason] = self._left_out.get(reason, 0) + count
-        self._told = self.instructions or row.kind != Kind.INSTRUCTION
-        return self._told
+        self._has_state = self.instructions or row.kind != Kind.INSTRUCTION
+        return self._has_state
 
     @property
     def depth(self) -> int:
-        """Frames on the call stack."""
+        """Number of frames on the call stack."""
         return len(self._numbers())
 
     @property
@@ -143,17 +140,17 @@ class RunningStates:
     @property
     def moment(self) -> Moment:
         """The state at the event."""
-        row, made = self.row, self._made
+        row, cache = self.row, self._cache
         assert row is not None
-        made.begin()
+        cache.begin()
         return Moment(
             Kind(row.kind),
-            tuple([made.of(self.state.frames[number], self._frame) for number in self._numbers()]),
+            tuple([cache.of(self.state.frames[number], self._frame) for number in self._numbers()]),
             {
-                None if name == self.file else name: made.of(names, plain)
+                None if name == self.file else name: cache.of(names, plain)
                 for name, names in self.state.globals.items()
             },
-            made.of(self.state.objects, plain),
+            cache.of(self.state.objects, plain),
             loads(row.value) if row.value else None,
             self._output,
             dict(self._left_out),
@@ -173,8 +170,8 @@ class RunningStates:
             frame_state.function,
             frame_state.line,
             None if frame_state.file == self.file else frame_state.file,
-            self._made.of(frame_state.locals, plain),
-            self._made.of(frame_state.stack, tuple),
+            self._cache.of(frame_state.locals, plain),
+            self._cache.of(frame_state.stack, tuple),
             tuple(at) if at else None,
             caller.get("via"),
             frame_state.offset if self.instructions else None,
@@ -182,18 +179,18 @@ class RunningStates:
 
 
 class MadeOnce:
-    """Results for the parts of a state, kept as long as each state has the same part (the very object)."""
+    """Results for the parts of states. They are reused while consecutive states share the part's object."""
 
     def __init__(self) -> None:
         self._now: dict[int, tuple[Any, Any]] = {}
         self._before: dict[int, tuple[Any, Any]] = {}
 
     def begin(self) -> None:
-        """The next state: what the one before it did not have is forgotten."""
+        """Begin the next state. Forgets the parts that the last state did not have."""
         self._now, self._before = {}, self._now
 
     def of(self, part: T, make: Callable[[T], Made]) -> Made:
-        """What `make` makes of a part. The part is kept, so that its `id` stays its own."""
+        """The result of `make` for a part. The part stays in memory, so that its `id` remains unique."""
         entry = self._now.get(id(part)) or self._before.get(id(part)) or (part, make(part))
         self._now[id(part)] = entry
         result: Made = entry[1]
@@ -201,8 +198,10 @@ class MadeOnce:
 
 
 def moments(trace: Trace, *, file: str, instructions: bool = False) -> Iterator[Moment]:
-    """The state at each event of a trace. file: the program's own (`Program.filename`). Without
-    `instructions`, those events are passed over."""
+    """The state at each event of a trace. Without `instructions`, events of instructions are skipped.
+
+    file: the program's file (`Program.filename`).
+    """
     states = RunningStates(file=file, instructions=instructions)
     for row in trace.rows:
         if states.advance(row):
@@ -210,27 +209,32 @@ def moments(trace: Trace, *, file: str, instructions: bool = False) -> Iterator[
 
 
 class _Canonical:
-    """Objects are numbered in the order in which they are met, level by level, from the roots by name."""
+    """Writes the canonical text. Objects are numbered level by level, from the roots in order of name."""
 
     def __init__(self, moment: Moment) -> None:
         self.moment = moment
         self.numbers: dict[int, int] = {}
 
     def text(self) -> str:
-        m = self.moment
-        parts: list[Any] = [m.kind.value, m.output, sorted(m.left_out.items()), m.instruction]
-        parts.append(self.value(m.value) if m.kind in VALUED else None)
-        for f in m.frames:
-            parts.append((f.function, f.line, f.file, f.at, f.via, f.offset))
-            parts += [self.names(f.locals), [self.value(v) for v in f.stack]]
-        for file in sorted(m.globals, key=lambda file: file or ""):
-            if m.globals[file]:
-                parts.append((file, self.names(m.globals[file])))
-        done = 0
-        while done < len(self.numbers):  # contents add to the numbers
-            for number in list(self.numbers)[done:]:
-                parts.append(self.content(m.objects.get(number, UNKNOWN)))
-                done += 1
+        moment = self.moment
+        parts: list[Any] = [
+            moment.kind.value,
+            moment.output,
+            sorted(moment.left_out.items()),
+            moment.instruction,
+        ]
+        parts.append(self.value(moment.value) if moment.kind in VALUED else None)
+        for frame in moment.frames:
+            parts.append((frame.function, frame.line, frame.file, frame.at, frame.via, frame.offset))
+            parts += [self.names(frame.locals), [self.value(v) for v in frame.stack]]
+        for file in sorted(moment.globals, key=lambda file: file or ""):
+            if moment.globals[file]:
+                parts.append((file, self.names(moment.globals[file])))
+        written = 0
+        while written < len(self.numbers):  # contents add to the numbers
+            for number in list(self.numbers)[written:]:
+                parts.append(self.content(moment.objects.get(number, UNKNOWN)))
+                written += 1
         return repr(parts)
 
     def names(self, names: Mapping[str, Encoded]) -> list[Any]:
@@ -263,5 +267,5 @@ class _Canonical:
 
 
 def fields_of(content: Content) -> dict[str, Encoded]:
-    """The fields of an object's content that say something about the program."""
+    """The fields of an object's content that depend on the program."""
     return {name: v for name, v in content.get("fields", {}).items() if name != _FRAME}

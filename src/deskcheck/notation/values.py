@@ -1,15 +1,15 @@
-"""Values as text, and back. What Python's `repr` writes for whole values made of builtins, and for the rest:
+"""Values as text, and back. Complete values of builtins have Python's `repr`, all others these forms:
 
-    #1=[1, 2]                            a value that is met again elsewhere in the state ...
-    #1                                   ... where this stands for it; so do cycles and aliases show
-    [1, 2, ... 98 more]                  cut: 98 more items are not recorded (and why, if not for number)
+    #1=[1, 2]                            a value that occurs again elsewhere in the state ...
+    #1                                   ... where this stands for it; this shows cycles and aliases
+    [1, 2, ... 98 more]                  cut: 98 more items are not recorded (with a reason, if not number)
     KeyError('k')  P(x=1, y=2)           an exception with its arguments; a named tuple
-    <list_iterator over=#1, next=2>      an iterator, with what it goes over and the index that comes next
+    <list_iterator over=#1, next=2>      an iterator, with its iterable and the next index
     <Account balance=3, owner='me'>      an instance, with its attributes
     <function f>  <class Account>        of the program
-    <generator g (line)=8, n=2>          where a generator stands; names in parentheses are no variables
-    <text Decimal "Decimal('1.5')">      something immutable that its text says all about, after its type
-    <cut deep list>  <opaque socket>     not recorded, and why; a type that we do not look into
+    <generator g (line)=8, n=2>          the line of a generator; names in parentheses are not variables
+    <text Decimal "Decimal('1.5')">      an immutable value that its text fully describes, after its type
+    <cut deep list>  <opaque socket>     not recorded, with the reason; a type that is not looked into
     <str 'the first' 50000 long>         cut: the beginning of a str of 50000 characters
 
 Anything else: ``<KIND TYPE [items], field=value, :key=JSON>``, the parts of an object's content
@@ -29,14 +29,12 @@ from deskcheck.notation.state import UNKNOWN, fields_of
 from deskcheck.recording.value import Content, Encoded
 
 INLINE_DEPTH = 20
-"""An object that would stand this deep inside others is written apart, so that no text nests without
-bound."""
+"""An object that is nested this deep is written separately, to limit the nesting of texts."""
 READ_DEPTH = 150
-"""Values nested deeper are not read. The deepest that is written: `INLINE_DEPTH` and the tracer's own
-limit."""
+"""Limit for the nesting of values that are read: the sum of `INLINE_DEPTH` and the tracer's limit."""
 
 INT_DIGITS = 4300
-"""What CPython turns into an int without being told to; no recording has longer ones."""
+"""Limit for the digits that CPython converts to an int by default. Recordings have no longer ones."""
 
 KINDS = frozenset(
     "list dict set bytearray array table object exception iterator generator function class opaque".split()
@@ -49,7 +47,7 @@ _ITERATORS = frozenset(
     "range_iterator longrange_iterator list_reverseiterator dict_keyiterator dict_valueiterator "
     "dict_itemiterator set_iterator enumerate zip map filter reversed".split()
 )
-"""Types for which the kind goes without saying."""
+"""Types for which the kind is left out."""
 _CALLED = frozenset("set frozenset bytearray range slice complex".split())
 _TITLED = frozenset({"function", "class", "generator"})
 """Kinds whose text is the kind's word and a name."""
@@ -69,7 +67,7 @@ _NUMBER = re.compile(
 )
 _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _SMALL = re.compile(r" *(-?(?:0|[1-9][0-9]{0,17}))(?=[],)}:>]|$)")
-"""What most values are, read at once."""
+"""The most frequent values, which one match reads."""
 _WORDS = {"None": None, "True": True, "False": False}
 _LABEL = re.compile(r"#(\d{1,9})(?!\w)")
 _MORE = re.compile(r"\.\.\.(?: (\d{1,18}) more)?(?: ([a-z]+))?")
@@ -77,12 +75,12 @@ _JSON = json.JSONDecoder()
 
 
 def name_text(name: str, pattern: re.Pattern[str] = _NAME) -> str:
-    """A name as it stands before ``=``; one that could be mistaken for something else, quoted."""
+    """A name before ``=``, quoted if it is ambiguous."""
     return name if pattern.fullmatch(name) and not iskeyword(name) else repr(name)
 
 
 def title_text(name: str, reserved: frozenset[str] = _RESERVED) -> str:
-    """A type's or function's qualified name; quoted where it could be mistaken for something else."""
+    """A type's or function's qualified name, quoted if it is ambiguous."""
     return name if _DOTTED.fullmatch(name) and name not in reserved else repr(name)
 
 
@@ -90,13 +88,13 @@ def title_text(name: str, reserved: frozenset[str] = _RESERVED) -> str:
 
 
 _MARK = "\0"
-"""Stands around a hole while a text is made. `repr` and JSON never write it, nor does any other part."""
+"""The mark around a hole while a text is made. `repr`, JSON and other parts never contain it."""
 
 
 class Hole(NamedTuple):
-    """Where an object is written: its identity, and how deep inside other values.
+    """The place of an object in a text: its identity, and its depth inside other values.
 
-    head: what stands before it. name: of the variable, if ``def`` or ``class`` may stand for both.
+    head: the text before it. name: the variable's name, if ``def`` or ``class`` may replace both.
     """
 
     number: int
@@ -110,9 +108,9 @@ Pieces = list[str | Hole]
 
 
 class _Body(NamedTuple):
-    """An object's content as text: whole if it refers to no other object; otherwise in pieces.
+    """An object's content: as a text, or in pieces if it refers to other objects.
 
-    numbers: the objects that it refers to. deepest: how deep in it the deepest of them stands.
+    numbers: the objects that it refers to. deepest: the depth of the deepest of them.
     """
 
     content: Content
@@ -123,16 +121,16 @@ class _Body(NamedTuple):
 
 
 Bodies = dict[int, _Body]
-"""Contents of objects as text, by identity: `ValueWriter` makes one again when the content is another."""
+"""Contents of objects as text, by identity. `ValueWriter` makes a text again if the content has changed."""
 
 
 class ValueWriter:
-    """Writes the values of one state: the text of each value, and in its holes labels or contents.
+    """Writes the values of one state: the text of each value, with labels or contents in its holes.
 
-    objects: contents by identity. roots: all values of the state; pieces: the same as `pieces_of` gives them,
-    if the caller has them. labels: identity -> label. An object keeps its label; objects that are met more
-    than once get one when they are first written. Give the same dict for every state of a history, an empty
-    one for a state by itself. bodies: give the same for the states of one run.
+    objects: contents by identity. roots: all values of the state. pieces: the results of `pieces_of` for the
+    roots, if the caller has them. labels: labels by identity; an object with several uses receives one when
+    it is first written, and retains it. Give the same dict for all states of a history, and an empty dict for
+    a single state. bodies: give the same dict for all states of a run.
     """
 
     def __init__(
@@ -151,9 +149,9 @@ class ValueWriter:
             roots = list(roots)
             pieces = [piece for root in roots for piece in pieces_of(root)]
         self.labelled = self._labelled([piece for piece in pieces if not isinstance(piece, str)], roots)
-        """Identities of this state that are written with a label."""
+        """Identities of the objects of this state that have a label."""
         self.pending: set[int] = set()
-        """Those whose content is still to be written, where they are met or by `left`."""
+        """Objects whose content is not written yet, at their first use or by `left`."""
 
     def _labelled(self, holes: Sequence[Hole], roots: Iterable[Encoded]) -> set[int]:
         met, again = set[int](), set[int]()
@@ -175,7 +173,7 @@ class ValueWriter:
         return again | (met & self.labels.keys())
 
     def _labelled_by_depth(self, roots: Iterable[Encoded]) -> set[int]:
-        """The same where objects may stand so deep that they are written apart."""
+        """The result of `_labelled` if objects may be nested so deep that they are written separately."""
         count: dict[int, int] = {}
         parent: dict[int, int | None] = {}
         todo: list[tuple[Encoded, int | None]] = [(root, None) for root in roots]
@@ -434,7 +432,7 @@ def _more(content: Mapping[str, Any], written: int) -> list[str]:
 
 
 class Unread(Exception):
-    """A text that is not in the notation. at: where in it. The message says what was expected or is wrong."""
+    """A text is not in the notation. at: the place of the error. why: what was expected, or is wrong."""
 
     def __init__(self, at: int, why: str) -> None:
         super().__init__(why)
@@ -443,7 +441,7 @@ class Unread(Exception):
 
 
 class Objects:
-    """Objects of the texts that were read: contents by identity, and identities by label."""
+    """The objects in the texts that were read: contents by identity, and identities by label."""
 
     def __init__(self) -> None:
         self.contents: dict[int, Content] = {}
@@ -465,13 +463,12 @@ class Objects:
         return number in self._of_labels
 
     def missing(self) -> int | None:
-        """A label that is used and has no content, or None."""
+        """A label that is used but has no content, or None."""
         return next((label for label, n in self.labels.items() if n not in self.contents), None)
 
 
 class Reader:
-    """Reads from one line of text at `at`. Raises Unread for whatever is not in the notation, and nothing
-    else."""
+    """Reads one line of text from `at`. Raises Unread, and nothing else, for text outside the notation."""
 
     def __init__(self, text: str, objects: Objects) -> None:
         self.line = text
@@ -481,15 +478,15 @@ class Reader:
 
     # ---- pieces ----
 
-    def fail(self, why: str) -> Unread:
-        return Unread(self.at, why)
+    def fail(self, message: str) -> Unread:
+        return Unread(self.at, message)
 
     def skip(self) -> None:
         while self.line.startswith(" ", self.at):
             self.at += 1
 
     def take(self, word: str) -> bool:
-        """Whether `word` stands here, after spaces; it is passed if so."""
+        """Whether `word` follows, after spaces. If so, it is skipped."""
         self.skip()
         if not self.line.startswith(word, self.at):
             return False
@@ -497,7 +494,7 @@ class Reader:
         return True
 
     def word(self, word: str) -> bool:
-        """As `take`, for a whole word."""
+        """The same as `take`, for a whole word."""
         start = self.at
         if self.take(word) and not re.match(r"[\w.'\"=<]", self.line[self.at : self.at + 1]):
             return True
@@ -673,7 +670,7 @@ class Reader:
         return {"ref": number}
 
     def _until(self, close: str) -> tuple[list[Encoded], dict[str, Any]]:
-        """Items up to a bracket, and what is said of those that are missing."""
+        """Items up to a bracket, and the description of missing items."""
         items: list[Encoded] = []
         while not self.take(close):
             if items:
@@ -728,7 +725,7 @@ class Reader:
         return {"tuple": items, **more}
 
     def _called(self, name: str) -> Encoded:
-        """What follows ``name(``."""
+        """The value whose text begins with ``name(``."""
         start = self.at
         if name in ("set", "frozenset"):
             if self.take(")"):
@@ -784,7 +781,7 @@ class Reader:
         return fields
 
     def _field_name(self) -> str | None:
-        """The name before a ``=``, which is passed; None if none stands here."""
+        """The name before a ``=``, which is skipped; None without a name."""
         start = self.at
         if self.match(_FIELD):
             name = self.line[start : self.at].strip()
@@ -937,7 +934,7 @@ _PLAIN = {
 
 
 def value_text(value: Encoded, objects: Mapping[int, Content]) -> str:
-    """One value by itself, without the objects that it shares with others of its state."""
+    """The text of a single value."""
     writer = ValueWriter(objects, [value], {})
     writer.pending = set(writer.labelled)
     text = writer.text(value)
@@ -945,7 +942,7 @@ def value_text(value: Encoded, objects: Mapping[int, Content]) -> str:
 
 
 def read_value(reader: "Reader") -> tuple[Encoded, dict[int, Content]]:
-    """What `value_text` wrote, from where the reader stands: the value and the contents of what it refers to.
+    """Reads a text by `value_text`: the value, and the contents of the objects that it refers to.
 
     Raises Unread.
     """

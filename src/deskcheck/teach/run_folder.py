@@ -1,5 +1,7 @@
-"""The folder of a training run: `run.json`, all that it was asked and what it read; `metrics.jsonl`, a line
-for each look at it; the model; and what the same command goes on from. One process at a time trains there.
+"""The folder of a training run, for one process at a time.
+
+It contains `run.json` (all settings and inputs), `metrics.jsonl` (a line for each report), the model, and the
+state from which the same command resumes.
 """
 
 import json
@@ -19,11 +21,11 @@ LESSONS = "lessons"
 
 
 def lock_run(out: Path) -> FolderLock:
-    """A folder for a run, or that of one, locked: `release` it.
+    """Locks the folder of a new or an earlier run. Call `release` at the end.
 
     Raises:
-        InputError: it holds something else.
-        RecordingError: it cannot be made; another process trains there.
+        InputError: the folder contains something else.
+        RecordingError: the folder cannot be made; another process uses it.
     """
     with disk_errors(out, "write the model here"):
         out.mkdir(parents=True, exist_ok=True)
@@ -37,15 +39,15 @@ def lock_run(out: Path) -> FolderLock:
 
 
 def refuse_others(out: Path, settings: dict[str, Any]) -> None:
-    """Raise InputError for a folder that is not a run with these values; RecordingError if that is unknown.
+    """Raise InputError if a folder contains something other than a run with these settings.
 
-    A run without a save may have other values."""
+    A run without a save may have other settings. Raises RecordingError if its files cannot be read."""
     if not out.is_dir():
         return
     before = _asked(out)
     if before is None:
         if any(path.name not in (LOCK_NAME, LESSONS) for path in out.iterdir()):
-            raise InputError(f"{out}: is not empty and holds no run of training. Name another folder.")
+            raise InputError(f"{out}: is not empty and is not a training run. Name another folder.")
         return
     if not _saved(out):
         return
@@ -53,12 +55,12 @@ def refuse_others(out: Path, settings: dict[str, Any]) -> None:
     if changed:
         raise InputError(
             f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
-            "Name another folder, or ask the same again to go on with it."
+            "Name another folder, or repeat the settings to resume that run."
         )
 
 
 def begin_run(out: Path, settings: dict[str, Any]) -> None:
-    """Write down what a run is asked, or see that it is the same as before, with `refuse_others`."""
+    """Writes the settings of a run. If it has settings already, compares them by `refuse_others`."""
     refuse_others(out, settings)
     if not _saved(out):
         write_json(out / RUN, settings)
@@ -66,7 +68,7 @@ def begin_run(out: Path, settings: dict[str, Any]) -> None:
 
 @contextmanager
 def locked_run(out: Path, settings: dict[str, Any]) -> Iterator[None]:
-    """A run that was asked this, in a folder that is locked meanwhile. Raises as `lock_run`, `begin_run`."""
+    """A run with these settings in a locked folder. Raises the errors of `lock_run` and `begin_run`."""
     lock = lock_run(out)
     try:
         begin_run(out, settings)
@@ -90,7 +92,7 @@ def _asked(out: Path) -> dict[str, Any] | None:
     except ValueError as error:
         raise damaged(out / RUN, error, "Name another folder, or delete this one") from error
     if not isinstance(run, dict):
-        raise damaged(out / RUN, "is no object", "Name another folder, or delete this one")
+        raise damaged(out / RUN, "is not an object", "Name another folder, or delete this one")
     return run
 
 
@@ -101,9 +103,9 @@ def damaged(file: Path, reason: object, way_out: str) -> RecordingError:
 
 
 def write_json(file: Path, content: dict[str, Any]) -> None:
-    """Write a file that is whole or as it was."""
+    """Writes a file. An interruption leaves the old content."""
     part = file.with_name(file.name + ".part")
-    with disk_errors(file, "write down what the run was asked"):
+    with disk_errors(file, "write the settings of the run"):
         part.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         part.replace(file)
 
@@ -116,7 +118,7 @@ class Curve:
         self._note = note
 
     def resume(self, step: int) -> list[dict[str, Any]]:
-        """Drops the lines after a step, which will be written again. Those that are left."""
+        """Drops the lines after a step, which will be written again. Returns the others."""
         rows: list[dict[str, Any]] = []
         for line in self.file.read_text().splitlines() if self.file.exists() else []:
             try:

@@ -1,4 +1,4 @@
-"""What decides how a model is trained: a small one from nothing, or one of Hugging Face's further."""
+"""Settings of training: of a small model from random weights, or of a Hugging Face model."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,14 +9,14 @@ from deskcheck.settings import Setting, refuse_small
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSize:
-    """How large a model from nothing is; `small.model.ModelConfig.of` has the rest."""
+    """The size of a small model. `small.model.ModelConfig.of` derives the other sizes."""
 
     layers: Annotated[int, Setting("Blocks of attention and feed-forward layer.", min=1)] = 5
     hidden_size: Annotated[int, Setting("Numbers per position, a multiple of 8.", min=8)] = 192
     shift_tokens: Annotated[
         int,
         Setting(
-            "Tokens before each that the first layer knows; 0: the model is a Llama, which others can run.",
+            "Earlier tokens that the first layer sees; 0: the model is a Llama, which other tools can run.",
             min=0,
         ),
     ] = 3
@@ -24,7 +24,8 @@ class ModelSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """How a model is trained from nothing: AdamW, its rate along a cosine after a linear rise."""
+    """Settings of training from random weights, by AdamW. The learning rate rises linearly, then follows a
+    cosine."""
 
     steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
         2000
@@ -34,13 +35,13 @@ class Training:
     learning_rate: Annotated[float, Setting("The highest learning rate.")] = 2e-3
     warmup_steps: int = 100
     weight_decay: float = 0.01
-    """Of matrices alone."""
+    """Weight decay of matrices; vectors have none."""
     max_grad_norm: float = 1.0
-    """The gradient of all weights is scaled down to this L2 norm."""
+    """Largest L2 norm of the gradient of all weights."""
     precision: Annotated[str, Setting("bf16 or fp32; with --model also auto, bf16 where a GPU has it.")] = (
         "bf16"
     )
-    """Of the computation; weights are kept in fp32."""
+    """Precision of the computation; weights are fp32."""
     log_every: int = 20
     """Steps between two lines of `metrics.jsonl`."""
     eval_every: Annotated[
@@ -49,7 +50,7 @@ class Training:
     eval_batches: int = 8
     """Batches of validation lessons of an evaluation."""
     vocab_words: Annotated[
-        int, Setting("Words of the lessons that become a token each; 0: bytes alone.", min=0)
+        int, Setting("Words of the lessons that become a token each; 0: only bytes.", min=0)
     ] = 768
     edits: Annotated[
         bool,
@@ -58,9 +59,9 @@ class Training:
         ),
     ] = True
     prompt_loss_weight: float = 1.0
-    """Weight of the loss on programs and prompts, beside that on answers. It falls to 0, linearly, until the
-    end. To continue a program, a model has to find what a name stood for: what a step needs, with more to
-    learn it from."""
+    """Weight of the loss on programs and prompts, relative to the loss on answers. It falls linearly to 0.
+    To continue a program, a model has to find earlier uses of a name. A step needs the same, and programs
+    give more examples of it."""
     seed: Annotated[int, Setting("Of all that is drawn.")] = 0
 
     def __post_init__(self) -> None:
@@ -73,19 +74,19 @@ class Training:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """How a Hugging Face model is trained further: its rate along a cosine after a linear rise."""
+    """Settings of fine-tuning. The learning rate rises linearly, then follows a cosine."""
 
     steps: Annotated[int | None, Setting("Updates; without it as many as --epochs takes.", min=1)] = None
     epochs: Annotated[float, Setting("Passes over the lessons.")] = 1.0
     batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 32
-    """On each device."""
+    """Number of lessons on each device."""
     per_device_batch_size: Annotated[int, Setting("Lessons computed at a time, on each device.", min=1)] = 8
     learning_rate: Annotated[float | None, Setting("The highest learning rate.")] = None
     """None: 1e-5, or 2e-4 for LoRA."""
     warmup_ratio: float = 0.03
     """Share of the steps."""
     weight_decay: float = 0.01
-    lora: Annotated[int, Setting("Train adapters of this rank alone (LoRA).", min=0)] = 0
+    lora: Annotated[int, Setting("Train only adapters of this rank (LoRA).", min=0)] = 0
     """0: all weights are trained."""
     precision: Annotated[str, Setting("bf16, fp32, or auto: bf16 where a GPU has it.")] = "auto"
     log_every: int = 10

@@ -1,13 +1,13 @@
-"""Training a Hugging Face causal language model on lessons, with TRL's SFTTrainer: all its weights, or LoRA.
+"""Fine-tunes a Hugging Face causal language model on lessons by TRL's SFTTrainer: all weights, or LoRA.
 
-The lessons' tokens and labels are trained as they are: TRL tokenises, cuts and packs nothing, so the loss is
-on completions and their end alone. Several GPUs, FSDP and DeepSpeed come with accelerate:
+The training uses the lessons' tokens and labels: TRL does not tokenise, truncate or pack, so only completions
+and their ends have a loss. accelerate provides several GPUs, FSDP and DeepSpeed:
 
     accelerate launch -m deskcheck teach LESSONS --model MODEL --out FOLDER
 
-A run is a folder (`run_folder`): the model with its tokenizer (of LoRA the adapter), and `checkpoints`, from
-the last of which the same command goes on. Needs torch, transformers, trl, peft and datasets (the extra
-``[teach]``).
+A run is a folder (`run_folder`) with the model (for LoRA, the adapter), its tokenizer, and `checkpoints`.
+Rerun the command to resume from the last checkpoint. Needs torch, transformers, trl, peft and datasets (the
+extra ``[teach]``).
 """
 
 import pickle
@@ -29,13 +29,13 @@ from deskcheck.teach.run_folder import CHECKPOINTS, RUN, Curve, begin_run, damag
 from deskcheck.teach.settings import Tuning
 
 AS_IT_IS = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
-"""Chat template of a trained model: a prompt reaches it as laid out in lessons, where its tokenizer puts the
-token before it that begins a text, as in transformers."""
+"""Chat template of a trained model, which keeps the layout of lessons. transformers' tokenizers add the token
+that begins a text."""
 SERVED = "served.jinja"
-"""File with the same for servers: they add nothing to what a template gives."""
+"""File of the template for servers, which add no tokens to a template."""
 _COLUMNS = ["prefix", "prompt", "completion", "input_ids"]
 _LOOKED_AT = 200
-"""Lessons of each split whose tokens are compared with those of the model's tokenizer."""
+"""Lessons of each split whose tokens are compared with the model's tokenizer."""
 
 
 def tune(
@@ -46,16 +46,15 @@ def tune(
     tuning: Tuning | None = None,
     note: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> None:
-    """Trains a model (a folder or a name on the hub) on a folder of lessons, or goes on with the run in
-    `out`.
+    """Trains a model (a folder or a name on the hub) on a folder of lessons, or resumes the run in `out`.
 
-    note: is given each line of `metrics.jsonl`.
+    note: receives each line of `metrics.jsonl`.
 
     Raises:
-        InputError: no lessons to train on, or not all of them, lessons without tokens or of another
-            tokenizer, or longer than the model reads; a model that cannot be loaded; `out` holds something
-            else than this run.
-        RecordingError: another process trains there; a file of the run is damaged; the disk refuses.
+        InputError: some or all lessons are missing; lessons have no tokens, tokens of another tokenizer, or
+            more tokens than the model can read; the model cannot be loaded; `out` contains something other
+            than this run.
+        RecordingError: another process uses `out`; a file of the run is damaged; the disk fails.
         MissingExtra: a package is not installed.
     """
     tuning = tuning or Tuning()
@@ -101,7 +100,7 @@ def tune(
         except (SafetensorError, EOFError, pickle.UnpicklingError) as error:
             if last is None:
                 raise
-            raise damaged(last, error, "Delete it to go on from the one before") from error
+            raise damaged(last, error, "Delete it to resume from the one before") from error
         with disk_errors(out, "save the model"):
             trainer.save_model(str(out))
         if state.is_main_process:
@@ -117,7 +116,7 @@ def tune(
 
 
 def served_template(tokenizer: Pretrained) -> str:
-    """The chat template with which a server gives a model the tokens of lessons."""
+    """The chat template by which a server gives a model the tokens of lessons."""
     return ("{{ bos_token }}" if tokenizer.begin else "") + AS_IT_IS
 
 
@@ -125,8 +124,10 @@ def served_template(tokenizer: Pretrained) -> str:
 
 
 def _checked(lessons: Path, model: str) -> tuple[dict[str, list[Path]], int]:
-    """The files of each split, and how many lessons there are to train on. Raises InputError where a model
-    cannot be trained on them."""
+    """The files of each split, and the number of training lessons.
+
+    Raises InputError if the model cannot be trained on them.
+    """
     refuse_unfinished(lessons)
     files = {split: sorted(lessons.glob(f"{split}-*.parquet")) for split in ("train", "validation")}
     count, longest = _check_files(lessons, files["train"])
@@ -143,7 +144,7 @@ def _checked(lessons: Path, model: str) -> tuple[dict[str, list[Path]], int]:
 
 
 def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
-    """How many lessons there are to train on, and the tokens of the longest."""
+    """The number of training lessons, and the tokens of the longest."""
     if not files:
         raise InputError(
             f"{lessons}: holds no lessons to train on. "
@@ -158,8 +159,8 @@ def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
         missing = [name for name in [*_COLUMNS, "labels", "tokens"] if name not in shard.schema_arrow.names]
         if missing:
             raise InputError(
-                f"{file}: has no {' and no '.join(missing)}. A model is trained on lessons that were built "
-                "with its own tokenizer, tokens and all: `deskcheck lessons ... --tokenizer MODEL`."
+                f"{file}: has no {' and no '.join(missing)}. Build lessons with tokens by the model's "
+                "tokenizer: `deskcheck lessons ... --tokenizer MODEL`."
             )
         count += shard.metadata.num_rows
         for batch in shard.iter_batches(columns=["tokens"]):
@@ -170,14 +171,16 @@ def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
 
 
 def context_of(model: str) -> int | None:
-    """Tokens that a model (a folder or a name on the hub) reads at most; None where it does not say. Raises
-    InputError where there is no such model."""
+    """The largest number of tokens that a model (a folder or a name on the hub) can read.
+
+    None if its configuration does not say. Raises InputError if the model does not exist.
+    """
     from transformers import AutoConfig
 
     try:
         return getattr(AutoConfig.from_pretrained(model), "max_position_embeddings", None)
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(f"{model}: is no model that can be loaded: {_first_line(error)}") from error
+        raise InputError(f"{model}: is not a model that can be loaded: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:
@@ -185,7 +188,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _check_tokens(tokenizer: Pretrained, files: list[Path]) -> None:
-    """Raises InputError where the lessons' tokens are not those of the tokenizer."""
+    """Raises InputError if the lessons' tokens differ from those of the tokenizer."""
     for file in files[:: max(1, len(files) // 4)]:
         rows = next(pq.ParquetFile(file).iter_batches(_LOOKED_AT, columns=_COLUMNS), None)
         lesson_rows = [] if rows is None else rows.to_pylist()
@@ -193,8 +196,8 @@ def _check_tokens(tokenizer: Pretrained, files: list[Path]) -> None:
         for row, tokens in zip(lesson_rows, tokenizer.encode_all(texts), strict=True):
             if row["input_ids"] != [*tokenizer.begin, *tokens, tokenizer.end]:
                 raise InputError(
-                    f"{file}: was built with another tokenizer than that of {tokenizer.name}, which makes "
-                    f"other tokens of the lesson that ends in {row['completion'][-60:]!r}. "
+                    f"{file}: was built with a different tokenizer. That of {tokenizer.name} gives other "
+                    f"tokens for the lesson that ends in {row['completion'][-60:]!r}. "
                     f"Build lessons with --tokenizer {tokenizer.name}."
                 )
 
@@ -304,8 +307,8 @@ def _config(out: Path, tuning: Tuning, *, bf16: bool, gpu: bool, evaluates: bool
 
 
 class _Metrics:
-    """Writes `metrics.jsonl`, with the names that `training` uses: step, loss, learning_rate, tokens (all
-    that were read) and seconds; at an evaluation also validation_loss."""
+    """Writes `metrics.jsonl` with the names of `training`: step, loss, learning_rate, tokens (all that were
+    read) and seconds, and after an evaluation validation_loss."""
 
     def __init__(self, out: Path, note: Callable[[dict[str, Any]], None], writes: bool) -> None:
         self.curve = Curve(out, note)
@@ -314,7 +317,7 @@ class _Metrics:
         self.began = time.perf_counter()
 
     def begin(self, step: int) -> None:
-        """A run begins, or continues from a step."""
+        """Begins a run, or continues it from a step."""
         if not self.writes:
             return
         rows = [row for row in self.curve.resume(step) if "loss" in row]
@@ -322,7 +325,7 @@ class _Metrics:
         self.began = time.perf_counter() - (rows[-1]["seconds"] if rows else 0.0)
 
     def take(self, step: int, logs: dict[str, Any]) -> None:
-        """What the trainer reports."""
+        """Receives a report of the trainer."""
         row: dict[str, Any] = {"step": step}
         if "loss" in logs:
             row |= {"loss": float(logs["loss"]), "learning_rate": float(logs["learning_rate"])}
@@ -337,7 +340,7 @@ class _Metrics:
 
 
 def _open(out: Path, settings: dict[str, Any]) -> None:
-    """A folder for a run, or that of the same run. Raises InputError where it holds another."""
+    """Opens the folder of a run. Raises InputError if it contains a different run."""
     begin_run(out, settings)
     for folder in _checkpoints(out):
         if not _is_whole(folder):  # the run was ended while it was written
@@ -350,7 +353,7 @@ def _checkpoints(out: Path) -> list[Path]:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a checkpoint was written to its end: the trainer's state is written last."""
+    """Whether a checkpoint is complete: the trainer's state is written last."""
     try:
         read_json(read_file(folder / "trainer_state.json"))
     except (OSError, ValueError):

@@ -1,13 +1,17 @@
-"""How much a machine does for a model that runs programs: three levels, to be named beside every number."""
+"""Three levels of help by a machine for a model that runs programs. Every published number names its
+level."""
 
 from collections.abc import Mapping
 from enum import StrEnum
 
 
 class Level(StrEnum):
-    """PROCESSOR: the model computes each operation. READER: it also reads the lines and says where to go on.
-    ALONE: it is given the program and one state. (The prompts of the nano that ships hold what can be looked
-    up in these two: `notation.edits`, `notation.following`.)"""
+    """The level of help by a machine.
+
+    PROCESSOR: the model computes each operation. READER: it also reads the lines and chooses the next one.
+    ALONE: it receives the program and one state. (The prompts of nano contain facts that a machine can look
+    up in these two: `notation.edits`, `notation.following`.)
+    """
 
     PROCESSOR = "processor"
     READER = "reader"

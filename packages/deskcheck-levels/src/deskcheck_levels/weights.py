@@ -17,8 +17,10 @@ Weights = dict[str, NDArray[Any]]
 
 
 def save(file: Path, weights: Mapping[str, NDArray[Any]], about: dict[str, Any]) -> None:
-    """Write weights, in 16 bits, and what is said of them: among it ``words``, what the tokens stand for.
-    Raises RecordingError."""
+    """Write weights in 16 bits and their description, with the meaning of tokens as ``words``.
+
+    Raises RecordingError.
+    """
     part = file.with_name(file.name + ".part")
     with disk_errors(file, "save the model"):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -31,9 +33,11 @@ def save(file: Path, weights: Mapping[str, NDArray[Any]], about: dict[str, Any])
 def load(
     file: Path, level: Level, words: Sequence[str], names: Sequence[str] | None = None
 ) -> tuple[Weights, dict[str, Any]]:
-    """The weights of a file that `save` wrote, in 16 bits, and what was said of them. names: those that it
-    must have; None: all that are there. Raises InputError: it holds no model of the level, or one of other
-    words."""
+    """The weights in a file by `save`, in 16 bits, and their description.
+
+    names: the required weights; None: all in the file. Raises InputError if the file has no model of the
+    level, or a model with other words.
+    """
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as arrays:
             about = read_json(str(arrays["about"]))
@@ -45,5 +49,5 @@ def load(
             f"`deskcheck teach --steps-of GENERATOR --level {level.value} --out FOLDER` makes one."
         ) from error
     if its_words != list(words):
-        raise InputError(f"{file}: was trained with other words than this deskcheck has. Train it anew.")
+        raise InputError(f"{file}: was trained with other words than this deskcheck has. Train it again.")
     return weights, about

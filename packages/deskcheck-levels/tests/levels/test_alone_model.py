@@ -201,10 +201,10 @@ def test_whole_states_are_seen(
     monkeypatch.setattr(AloneRows, "work", by_rules)
     runs = record(*[call(str(n), LOOP, f"({n})") for n in range(4)])
     opened = AloneModels(tmp_path / "model")
-    found = report(opened, list(run_all(opened, list(Recordings(runs)), rows=2)), each=9)
+    found = report(opened, list(run_all(opened, list(Recordings(runs)), rows=2)), steps_each=9)
     assert found.steps.whole == found.steps.runs == 4
-    assert found.each is not None
-    assert found.each.value == 1
+    assert found.from_true_states is not None
+    assert found.from_true_states.value == 1
     results = ask(
         [runs],
         ["output", "state"],

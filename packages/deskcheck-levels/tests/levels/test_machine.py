@@ -317,7 +317,7 @@ def test_steps_are_limited() -> None:
     machine = Machine(by_rules(), steps=50)
     with pytest.raises(StepsSpent):
         machine.call_program("def f():\n    while True:\n        pass\n", "f", "()")
-    assert machine.made == 50
+    assert machine.line_events == 50
 
 
 @pytest.mark.parametrize("last", ["t", "a", "b", "d"])

@@ -1,7 +1,7 @@
-"""What a method works with: a model that it may call so often, a place to run programs in, a transcript.
+"""The tools of a method: a model with a budget of calls, a runner of programs, and a transcript.
 
-A method is a coroutine over a `Bench`. It offers answers as it goes, the best so far last; what it has when a
-budget is spent is its answer. Every call and every run stands in the transcript, in order.
+A method is a coroutine over a `Bench`. It offers answers, and the last one is scored, also when a budget is
+spent. The transcript contains every call and every run, in order.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,12 +21,12 @@ from deskcheck_methods.place import CallResult, ProgramRunner
 from deskcheck_methods.visible import AskedQuestions, Puzzle
 
 QUESTION = "[the question]"
-"""Stands in the transcript for the question itself."""
+"""The text in the transcript that replaces the question."""
 T = TypeVar("T")
 
 
 class Turn(NamedTuple):
-    """role: ``system``, ``user`` or ``assistant``."""
+    """A message. role: ``system``, ``user`` or ``assistant``."""
 
     role: str
     text: str
@@ -34,8 +34,11 @@ class Turn(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """The answer of a model. stop_reason: why it ended, in Inspect's words. Tokens: both 0 where they are not
-    told; they are then estimated."""
+    """The answer of a model.
+
+    stop_reason: the reason for its end, in Inspect's words. input_tokens, output_tokens: 0 if the model does
+    not report them; they are then estimated.
+    """
 
     text: str
     stop_reason: str | None = None
@@ -44,41 +47,44 @@ class Completion:
 
     @property
     def whole(self) -> bool:
-        """Whether it ended where the model meant it to."""
+        """Whether the model ended it."""
         return reading_of(self.text, self.stop_reason) not in (Reading.CUT, Reading.REFUSED)
 
 
 class Request(NamedTuple):
-    """messages: what a model is asked. most: tokens that it may write, at most. draw: how often these
-    messages were put before, in this sample: another draw is wanted, not the same one."""
+    """A request to a model.
+
+    max_tokens: limit for the tokens of the answer. draw: number of earlier requests with the same messages in
+    this sample. The answer must be a new draw.
+    """
 
     messages: tuple[Turn, ...]
-    most: int
+    max_tokens: int
     draw: int
 
 
 Model = Callable[[Request], Awaitable[Completion]]
 Share = Callable[[str, Callable[[], Awaitable[str]]], Awaitable[str]]
-"""(key, what makes a text) -> the text, made once for all questions of a run."""
+"""(key, function that makes a text) -> the text, which is made once for all questions of a run."""
 InThread = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 async def at_once(work: Callable[[], T]) -> T:
-    """Runs what takes its time where it is."""
+    """Runs a slow function directly, without a thread."""
     return work()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The budget of one sample, which every method has."""
+    """The budget of one sample, which is common to all methods."""
 
-    calls: Annotated[int, Setting("Completions, at most.", min=1)] = 20
-    tokens: Annotated[int, Setting("Tokens read and written, at most.", min=1)] = 200_000
-    runs: Annotated[int, Setting("Runs in the sandbox, at most. 0: none.", min=0)] = 100
+    calls: Annotated[int, Setting("Limit for completions.", min=1)] = 20
+    tokens: Annotated[int, Setting("Limit for tokens read and written.", min=1)] = 200_000
+    runs: Annotated[int, Setting("Limit for runs in the sandbox. 0: no runs.", min=0)] = 100
 
     @classmethod
     def of(cls, method: str, values: Mapping[str, Any]) -> Self:
-        """The options from texts or values. Raises InputError: there is no such option, or no such value."""
+        """The options from texts or values. Raises InputError for an unknown option or a wrong value."""
         hints = get_type_hints(cls, include_extras=True)
         unknown = sorted(values.keys() - hints.keys())
         if unknown:
@@ -88,11 +94,11 @@ class Options:
         return options
 
     def check(self) -> None:
-        """Raises InputError where the options name something that is not there."""
+        """Raises InputError if the options name something that does not exist."""
 
     @classmethod
     def described(cls) -> dict[str, tuple[str, Any]]:
-        """Option -> what it is, and its default."""
+        """The description and the default of each option."""
         hints = get_type_hints(cls, include_extras=True)
         return {
             option.name: (
@@ -131,15 +137,16 @@ class Spent(Exception):
 
 @dataclass(slots=True)
 class Bench:
-    """A question, a model, a place, and what has been used of the budget.
+    """A question, a model, a runner of programs, and the used part of the budget.
 
-    model_name: as Inspect names it. asked: all questions of the run. share: keeps what they share. answer:
-    the completion that is scored, None as long as there is none. ended: why there were no more attempts.
+    model_name: Inspect's name of the model. run_questions: all questions of the run. share: makes the texts
+    that they share. answer: the completion to score, None before the first one. ended: the reason for the end
+    of the attempts.
     """
 
     puzzle: Puzzle
     model: Model
-    place: ProgramRunner
+    runner: ProgramRunner
     options: Options
     in_thread: InThread = at_once
     attempts: list[TranscriptLine] = field(default_factory=list)
@@ -149,7 +156,7 @@ class Bench:
     runs: int = 0
     tokens: int = 0
     model_name: str = ""
-    asked: AskedQuestions = field(default_factory=AskedQuestions)
+    run_questions: AskedQuestions = field(default_factory=AskedQuestions)
     share: Share | None = None
     _put: dict[tuple[Turn, ...], int] = field(default_factory=dict)
     _tested: dict[tuple[str, tuple[str, ...]], Tested] = field(default_factory=dict)
@@ -157,7 +164,7 @@ class Bench:
     # -- the model -------------------------------------------------------------------------------
 
     async def ask(self, prompt: str | Sequence[Turn], step: str) -> Completion:
-        """A completion. Raises Spent before one that the budget does not allow."""
+        """A completion. Raises Spent if the budget does not allow it."""
         messages = (Turn("user", prompt),) if isinstance(prompt, str) else tuple(prompt)
         if self.calls >= self.options.calls:
             raise Spent("calls")
@@ -188,19 +195,19 @@ class Bench:
         return completion
 
     def code_of(self, completion: Completion) -> FoundCode:
-        """The program in a completion, or why there is none."""
+        """The program in a completion, or the reason why there is none."""
         return code_in(completion.text, self.puzzle.entry_point, complete=completion.whole)
 
     # -- the sandbox -----------------------------------------------------------------------------
 
     async def test(self, code: str, step: str, tests: Sequence[str] | None = None) -> Tested | None:
-        """A program by visible tests; None where there are none. The same program is not run again."""
+        """The result of visible tests of a program; None without tests. A program is run only once."""
         tests = self.puzzle.tests if tests is None else tuple(tests)
         if not tests:
             return None
         key = code, tuple(tests)
         if key not in self._tested:
-            self._tested[key] = await self._run(lambda: self.place.tested(self.puzzle, code, tests))
+            self._tested[key] = await self._run(lambda: self.runner.tested(self.puzzle, code, tests))
         tested = self._tested[key]
         self._log("tests", step, code=code, passed=tested.passed, of=tested.of, verdict=tested.reason)
         return tested
@@ -208,7 +215,7 @@ class Bench:
     async def returned(self, code: str, inputs: Sequence[str], step: str) -> tuple[CallResult, ...]:
         """The results of a program's entry point on inputs."""
         results: tuple[CallResult, ...] = await self._run(
-            lambda: self.place.returned(self.puzzle, code, inputs)
+            lambda: self.runner.returned(self.puzzle, code, inputs)
         )
         listing = "\n".join(
             f"{call} {result.how} {result.text:.200}" for call, result in zip(inputs, results, strict=True)
@@ -217,8 +224,8 @@ class Bench:
         return results
 
     async def printed(self, code: str, step: str) -> RunResult:
-        """How a script ends, and what it prints."""
-        run_result: RunResult = await self._run(lambda: self.place.printed(code))
+        """The end and the output of a script."""
+        run_result: RunResult = await self._run(lambda: self.runner.printed(code))
         printed_text = (
             run_result.stdout
             if not run_result.detail
@@ -228,12 +235,12 @@ class Bench:
         return run_result
 
     async def recorded(self, code: str, call: str | None, test: str = "") -> Recording:
-        """The run of a call of a program, or of the program with a visible test after it."""
-        recording: Recording = await self._run(lambda: self.place.recorded(self.puzzle, code, call, test))
+        """The recording of a call of a program, or of the program followed by a visible test."""
+        recording: Recording = await self._run(lambda: self.runner.recorded(self.puzzle, code, call, test))
         return recording
 
     async def once(self, key: str, work: Callable[[], Awaitable[str]]) -> str:
-        """A text that the questions of a run share: made by the first of them that asks, on its budget."""
+        """A text that the questions of a run share. The first one that needs it makes it, on its budget."""
         return await (work() if self.share is None else self.share(key, work))
 
     async def _run(self, work: Callable[[], T]) -> T:
@@ -246,15 +253,15 @@ class Bench:
     # -- the answer ------------------------------------------------------------------------------
 
     def offer(self, completion: Completion) -> None:
-        """Answer with this completion, unless there is a better one later."""
+        """Sets the answer to this completion."""
         self.answer = completion
 
     def offer_code(self, code: str) -> None:
-        """Answer with a program that was put together."""
+        """Sets the answer to a program that the method has assembled."""
         self.answer = Completion(text=f"{OPEN}\n{fenced_code(code)}\n{CLOSE}", stop_reason="stop")
 
     def note(self, step: str, verdict: str, *, trace: str = "", code: str = "") -> None:
-        """A line of the transcript that is neither a call nor a run."""
+        """Adds a line to the transcript that is neither a call nor a run."""
         self._log("trace" if trace else "choice", step, verdict=verdict, trace=trace, code=code)
 
     def _log(self, kind: str, step: str, **parts: Any) -> None:
@@ -281,18 +288,19 @@ Own = TypeVar("Own", bound=Options)
 
 @dataclass(frozen=True, slots=True)
 class Scaffold:
-    """about: what it does, in a line. options: the class of its options. forms: of the answers that it can
-    give; None: all but `not_forms`."""
+    """A method."""
 
     name: str
     about: str
+    """A description in one line."""
     options: type[Options]
     solve: Solve
     forms: frozenset[str] | None = None
+    """The forms of answers that it can give; None: all except `not_forms`."""
     not_forms: frozenset[str] = frozenset()
 
     def refuses(self, form: str) -> str | None:
-        """Why it cannot give answers of a form; None if it can."""
+        """The reason why it cannot give answers of a form; None if it can."""
         if form not in self.not_forms and (self.forms is None or form in self.forms):
             return None
         gives = " or ".join(sorted(self.forms)) if self.forms else "anything else"
@@ -300,7 +308,7 @@ class Scaffold:
 
 
 SCAFFOLDS: dict[str, Scaffold] = {}
-"""Name of a method -> the method; `registry` loads them."""
+"""The methods by name; `registry` loads them."""
 
 
 def scaffold(
@@ -310,7 +318,7 @@ def scaffold(
     forms: frozenset[str] | None = None,
     not_forms: frozenset[str] = frozenset(),
 ) -> Callable[[Callable[[Bench, Own], Awaitable[None]]], Solve]:
-    """Makes a method of a function of a bench and its options, by the function's name."""
+    """Makes a method from a function of a bench and options. The method has the function's name."""
 
     def registered(solve: Callable[[Bench, Own], Awaitable[None]]) -> Solve:
         async def solve_with_options(bench: Bench) -> None:
@@ -326,7 +334,7 @@ def scaffold(
 
 
 async def solved(bench: Bench, solve: Solve) -> Bench:
-    """Have a method work until it ends or its budget is spent."""
+    """Runs a method until it ends or its budget is spent."""
     try:
         await solve(bench)
     except Spent as spent:

@@ -1,7 +1,7 @@
-"""The functions of a program, which calls which, and what their calls came to: from a recording.
+"""The functions of a recorded program, their calls of each other, and the results of their calls.
 
-Covers the functions at the top level of a program and what runs inside of them, in the main thread. A call of
-a function that did not run is not in the graph: nothing is read from the text but where functions stand.
+The graph has the functions at the top level of the program that ran in the main thread. It is made from the
+recording; the source only gives the places of functions.
 """
 
 import ast
@@ -13,23 +13,24 @@ from deskcheck.recording.program import code_lines
 from deskcheck.sources.text.python import quiet_parse
 
 SHOWN_CALLS = 4
-"""Calls of one function that are kept: the first ones, and the last."""
+"""Number of stored calls of a function: the first ones, and the last."""
 SHOWN_VALUE_CHARS = 300
 
 
 @dataclass(slots=True)
 class RecordedFunction:
-    """name: at the top level. callees: functions that it called, in the order of their first calls. calls:
-    what of its calls is shown, each as ``f(x=1) -> 2`` or with the exception that left it. count: of all
-    calls."""
+    """A function at the top level of a program."""
 
     name: str
     callees: list[str] = field(default_factory=list)
+    """The functions that it called, in the order of their first calls."""
     calls: list[str] = field(default_factory=list)
+    """The stored calls, each as ``f(x=1) -> 2`` or with the exception that left it."""
     count: int = 0
+    """Number of all calls."""
 
     def note(self, call: str) -> None:
-        """One more call."""
+        """Adds a call."""
         self.count += 1
         if len(self.calls) == SHOWN_CALLS:
             self.calls.pop()
@@ -37,7 +38,7 @@ class RecordedFunction:
 
 
 def functions_of(code: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The functions at the top level of a program, by name; of several of one name the last."""
+    """The functions at the top level of a program by name. Later ones replace those of the same name."""
     try:
         body = quiet_parse(code).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -81,42 +82,44 @@ def _text(value: object) -> str:
 
 
 def bottom_up(graph: dict[str, RecordedFunction]) -> list[str]:
-    """The functions, each after those that it called; where they call each other, the one called first is
-    last."""
+    """The functions in an order in which callees come before their callers.
+
+    In a cycle, the function that was called first is last.
+    """
     order: list[str] = []
-    seen: set[str] = set()
+    visited: set[str] = set()
     for start in graph:
-        stack = [(start, iter(graph[start].callees))] if start not in seen else []
-        seen.add(start)
+        stack = [(start, iter(graph[start].callees))] if start not in visited else []
+        visited.add(start)
         while stack:
-            name, rest = stack[-1]
-            following = next((each for each in rest if each not in seen), None)
+            name, callees = stack[-1]
+            following = next((callee for callee in callees if callee not in visited), None)
             if following is None:
                 order.append(name)
                 stack.pop()
             else:
-                seen.add(following)
+                visited.add(following)
                 stack.append((following, iter(graph[following].callees)))
     return order
 
 
 def source_of(code: str, name: str) -> str:
-    """The text of a function, its decorators included; empty where there is none."""
+    """The text of a function with its decorators; empty if there is no such function."""
     node = functions_of(code).get(name)
     if node is None or node.end_lineno is None:
         return ""
-    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return "\n".join(code_lines(code)[first - 1 : node.end_lineno])
 
 
 def with_function(code: str, name: str, text: str) -> str:
-    """A program with another text for one of its functions; unchanged where the text does not define it.
+    """A program with a new text for one of its functions. The whole text replaces the function.
 
-    What the text defines besides stands before it.
+    The program is unchanged if the text does not define the function.
     """
     node = functions_of(code).get(name)
     if node is None or node.end_lineno is None or name not in functions_of(text):
         return code
-    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     lines = code_lines(code)
     return "\n".join([*lines[: first - 1], *code_lines(text.strip("\n")), *lines[node.end_lineno :]])

@@ -1,10 +1,9 @@
-"""A program in small functions, worked on one by one.
+"""Works on a program function by function.
 
-`bottom_up`: each function that ran in a failing test is shown with its recorded calls and repaired, callees
-first (MGDebugger, arXiv:2410.01215, which lets a model simulate what is recorded here). `combinations`: of
-each function several versions, and the first combination that passes (Parsel, arXiv:2212.10561). `modules`:
-of several programs the functions that are most alike are shown again as parts to build on (CodeChain,
-arXiv:2310.08992).
+`bottom_up` shows the model the recorded calls of each function in a failing test, callees first, and asks for
+a repair (MGDebugger, arXiv:2410.01215, in which a model simulates the calls). `combinations` asks for several
+versions of each function and takes the first combination that passes (Parsel, arXiv:2212.10561). `modules`
+shows the most similar functions of several programs as parts of new ones (CodeChain, arXiv:2310.08992).
 """
 
 import itertools
@@ -34,17 +33,17 @@ from deskcheck_methods.traces import call_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecomposeOptions(Options):
-    """How a program is put together from parts."""
+    """The way to assemble a program from parts."""
 
     how: Annotated[
         Literal["bottom_up", "combinations", "modules"],
         Setting("Repair by the recorded calls, try versions of each function, or build on common parts."),
     ] = "bottom_up"
-    rounds: Annotated[int, Setting("Times that all functions, or programs, are gone through.", min=1)] = 2
+    rounds: Annotated[int, Setting("Rounds over all functions, or programs.", min=1)] = 2
     samples: Annotated[
-        int, Setting("Versions of each function (combinations), programs of a round (modules).", min=1)
+        int, Setting("Versions of each function (combinations), or programs in a round (modules).", min=1)
     ] = 3
-    parts: Annotated[int, Setting("modules: functions that are shown to build on.", min=1)] = 3
+    parts: Annotated[int, Setting("modules: functions to show as parts.", min=1)] = 3
     start: Annotated[
         Literal["draft", "given"],
         Setting("From the model's own answer, or from the code of the task, as it stands."),
@@ -56,7 +55,7 @@ class DecomposeOptions(Options):
     "a program, worked on function by function by recorded calls", DecomposeOptions, forms=PROGRAM_FORMS
 )
 async def decompose(bench: Bench, options: DecomposeOptions) -> None:
-    """Answer with a program that was put together from functions."""
+    """Answer with a program that is assembled from functions."""
     if options.how == "modules":
         await _modules(bench, options)
         return
@@ -76,7 +75,7 @@ async def decompose(bench: Bench, options: DecomposeOptions) -> None:
 
 
 async def _begun(bench: Bench, options: DecomposeOptions) -> str | None:
-    """The program to begin with, in several functions where the model does that."""
+    """The first program, divided into several functions if the model does so."""
     if options.start == "given" and bench.puzzle.code:
         code: str | None = bench.puzzle.code
         bench.offer_code(bench.puzzle.code)
@@ -200,14 +199,14 @@ async def _combinations(bench: Bench, options: DecomposeOptions, code: str, test
 
 
 def _nearest_first(versions: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """All combinations: those with the fewest changed functions first."""
-    numbers = itertools.product(*(range(len(each)) for each in versions))
-    for chosen in sorted(itertools.islice(numbers, _MOST), key=lambda each: sum(map(bool, each))):
-        yield tuple(each[number] for each, number in zip(versions, chosen, strict=True))
+    """All combinations, those with the fewest changed functions first."""
+    numbers = itertools.product(*(range(len(texts)) for texts in versions))
+    for combination in sorted(itertools.islice(numbers, _MOST), key=lambda picks: sum(map(bool, picks))):
+        yield tuple(texts[number] for texts, number in zip(versions, combination, strict=True))
 
 
 _MOST = 10_000
-"""Combinations that are put in order."""
+"""Limit for the combinations that are sorted."""
 
 
 # -- modules ---------------------------------------------------------------------------------------
@@ -241,18 +240,20 @@ async def _modules(bench: Bench, options: DecomposeOptions) -> None:
         if not parts:
             break
         bench.note("common parts", f"{len(parts)} functions to build on", code="\n\n\n".join(parts))
-        shown = "\n\n".join(map(fenced_code, parts))
+        fences = "\n\n".join(map(fenced_code, parts))
         prompt = (
             f"{bench.puzzle.prompt}\n\nFunctions that several programs for it have. Use them, changed where "
-            f"they are wrong, or write better ones:\n{shown}\n\nWrite the program in small functions at the "
+            f"they are wrong, or write better ones:\n{fences}\n\nWrite the program in small functions at the "
             "top level."
         )
     bench.ended = "no program passes the visible tests"
 
 
 def common_parts(codes: Sequence[str], entry: str | None, count: int) -> list[str]:
-    """Of the functions of several programs, but for the entry point, one for each of the largest groups that
-    are alike: the one that is nearest to the others of its group."""
+    """A function from each of the largest groups of similar functions, without entry points.
+
+    It is the function that is most similar to the others of its group.
+    """
     texts = [source_of(code, name) for code in codes for name in functions_of(code) if name != entry]
     words = [frozenset(tokens_of(text)) for text in texts]
     groups: list[list[int]] = []
@@ -264,14 +265,14 @@ def common_parts(codes: Sequence[str], entry: str | None, count: int) -> list[st
             group.append(number)
     groups.sort(key=len, reverse=True)
     return [
-        texts[max(group, key=lambda one: sum(_alike(words[one], words[other]) for other in group))]
+        texts[max(group, key=lambda number: sum(_alike(words[number], words[member]) for member in group))]
         for group in groups[:count]
     ]
 
 
 _SAME = 0.6
-"""Share of their words that functions of a group have in common with its first."""
+"""Share of common words that puts a function in the group of another."""
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))
+def _alike(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / max(1, len(first | second))

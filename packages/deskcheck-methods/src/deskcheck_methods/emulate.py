@@ -16,7 +16,7 @@ from deskcheck_methods.bench import Bench, Options, scaffold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulateOptions(Options):
-    """form: of the program that is written and then simulated."""
+    """form: the form of the program that is written and then simulated."""
 
     form: Annotated[
         Literal["pseudocode", "python"],
@@ -35,7 +35,7 @@ FORMS = {
     "a program for the kind of question, written once and simulated", EmulateOptions, not_forms=PROGRAM_FORMS
 )
 async def emulate(bench: Bench, options: EmulateOptions) -> None:
-    """Simulate, for this question, the program that was written for its kind."""
+    """Simulate the program for the kind of question on this question."""
     kind = bench.puzzle.prompt.partition(YOURS)[0].strip()
     request = (
         f"Questions of one kind will be put to you. This is what all of them begin with:\n\n{kind}\n\nThink "

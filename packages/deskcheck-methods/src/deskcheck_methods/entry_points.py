@@ -1,4 +1,4 @@
-"""The methods as deskcheck finds them, by the entry points of the group ``deskcheck.methods``.
+"""The methods for deskcheck, which finds them by the entry points of the group ``deskcheck.methods``.
 
 Inspect AI is imported when a solver is made.
 """

@@ -1,9 +1,9 @@
-"""The question after others of its kind that the same model answered right: its own answers as exemplars.
+"""Puts questions of the same kind, with the model's right answers to them, before the question.
 
-The exemplars come from a finished run of `ask` over other questions. Which of them stand in a prompt is drawn
-(Wan et al. 2024, arXiv:2406.15708, compare such draws with tuned instructions), or are those that are
-nearest to the question (dynamic program prompting, arXiv:2305.18170). None is a question that is asked now,
-of the same cluster as one, or nearly a copy of one.
+These exemplars come from a finished run of `ask` over other questions. They are drawn at random (Wan et al.
+2024, arXiv:2406.15708, compare such draws with tuned instructions), or are most similar to the question
+(dynamic program prompting, arXiv:2305.18170). Questions of the current run, of their clusters, and near
+copies of them are excluded.
 """
 
 import random
@@ -26,18 +26,18 @@ class ExamplesOptions(Options):
     """answers: the folder of the run."""
 
     answers: Annotated[str, Setting("Folder of a finished run of `deskcheck ask` over other questions.")] = ""
-    count: Annotated[int, Setting("Exemplars before the question, at most.", min=1)] = 3
+    count: Annotated[int, Setting("Limit for exemplars before the question.", min=1)] = 3
     choice: Annotated[
-        Literal["nearest", "random"], Setting("Those most like the question, or drawn for each question.")
+        Literal["nearest", "random"], Setting("Exemplars most like the question, or a draw for each one.")
     ] = "nearest"
-    seed: Annotated[int, Setting("What draws them.", min=0)] = 0
+    seed: Annotated[int, Setting("Seed of the draw.", min=0)] = 0
 
     def check(self) -> None:
-        """Raises InputError where there is no such run."""
+        """Raises InputError if the run does not exist."""
         if not (Path(self.answers) / "samples.parquet").is_file():
             raise InputError(
-                f"examples: answers={self.answers}: is no finished run folder of `deskcheck ask`. Ask other "
-                "questions of the same kind first, and give examples:answers=FOLDER."
+                f"examples: answers={self.answers}: is not a finished run folder of `deskcheck ask`. Ask "
+                "other questions of the same kind first, and give examples:answers=FOLDER."
             )
 
 
@@ -53,8 +53,10 @@ class Exemplar:
 
 @cache
 def _right_answers(folder: str, model: str, question: str) -> tuple[Exemplar, ...]:
-    """The answers of a model to a kind of question that score 1, of the method that was asked first; one for
-    each sample, in the order of the run."""
+    """A model's answers to a kind of question with a score of 1, one for each sample, in the run's order.
+
+    If the run has several methods, they are those of the first one.
+    """
     import pyarrow.parquet as pq
 
     names = ["id", "cluster", "question", "model", "solver", "score", "prompt", "completion", "data"]
@@ -71,43 +73,43 @@ def _right_answers(folder: str, model: str, question: str) -> tuple[Exemplar, ..
 
 
 def _form(data: str) -> str:
-    """A benchmark's answers have the name of the benchmark; its samples that of their kind."""
+    """The form in a sample's data. (Answers to a benchmark have its name; the samples have their kind's.)"""
     form: str = read_json(data, "column data")["form"]
     return form
 
 
-def allowed(known: Iterable[Exemplar], asked: AskedQuestions) -> list[Exemplar]:
-    """Those that are no question that is asked now, nor of the cluster of one, nor nearly a copy."""
+def allowed(exemplars: Iterable[Exemplar], questions: AskedQuestions) -> list[Exemplar]:
+    """The exemplars that are not questions of the run, in clusters of such questions, or near copies."""
     return [
-        each
-        for each in known
-        if each.id not in asked.ids
-        and each.cluster not in asked.clusters
-        and not asked.near(own_text(each.prompt))
+        exemplar
+        for exemplar in exemplars
+        if exemplar.id not in questions.ids
+        and exemplar.cluster not in questions.clusters
+        and not questions.near(own_text(exemplar.prompt))
     ]
 
 
 def chosen(
-    known: Sequence[Exemplar], prompt: str, options: ExamplesOptions, seed_text: str
+    exemplars: Sequence[Exemplar], prompt: str, options: ExamplesOptions, seed_text: str
 ) -> list[Exemplar]:
-    """The exemplars for a question, the one that stands next to it last."""
+    """The exemplars for a question. The last one directly precedes it."""
     if options.choice == "random":
         rng = random.Random(f"{options.seed}:{seed_text}")
-        return rng.sample(list(known), min(options.count, len(known)))
+        return rng.sample(list(exemplars), min(options.count, len(exemplars)))
     mine = frozenset(tokens_of(own_text(prompt)))
 
-    def nearness(each: Exemplar) -> float:
-        other = frozenset(tokens_of(own_text(each.prompt)))
-        return len(mine & other) / max(1, len(mine | other))
+    def nearness(exemplar: Exemplar) -> float:
+        words = frozenset(tokens_of(own_text(exemplar.prompt)))
+        return len(mine & words) / max(1, len(mine | words))
 
-    return sorted(known, key=nearness)[-options.count :]
+    return sorted(exemplars, key=nearness)[-options.count :]
 
 
 @scaffold("the question after others that the same model answered right", ExamplesOptions)
 async def examples(bench: Bench, options: ExamplesOptions) -> None:
-    """Put the question after others that the model answered right."""
+    """Ask the question after exemplars."""
     answers = _right_answers(options.answers, bench.model_name, bench.puzzle.question)
-    fit = allowed(answers, bench.asked)
+    fit = allowed(answers, bench.run_questions)
     picked = chosen(fit, bench.puzzle.prompt, options, bench.puzzle.id)
     bench.note(
         "exemplars",

@@ -1,9 +1,9 @@
-"""A cell that cannot run by itself is run: the model fills in what is not defined, and the sandbox goes on.
+"""Runs a cell that depends on earlier cells: the model supplies the values of undefined names.
 
-After SelfPiCo (arXiv:2407.16974), of which this is the loop: run, find the undefined name, ask for a value
-that fits, run again. What is not there is a variable, a function or a module of an earlier cell or another
-machine. The answer is what the cell then does. Values are expressions of the model's, and run in the sandbox
-as the cell does; whether they are the true ones nobody checks.
+This is the loop of SelfPiCo (arXiv:2407.16974): run, find the undefined name, ask for a value that fits, run
+again. The name can be a variable, a function or a module of an earlier cell or another machine. The answer is
+the effect of the cell. Values are expressions by the model, which run in the sandbox together with the cell.
+No one checks that they are the true values.
 """
 
 import ast
@@ -21,14 +21,14 @@ from deskcheck.sources.text.python import quiet_parse, statements
 from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 FORMS = frozenset({"cell_output", "crash"})
-"""Forms of answers that are read from what a cell does."""
+"""Forms of answers that can be read from the effects of a cell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookaheadOptions(Options):
-    """fills: names that are filled in."""
+    """fills: limit for the names that the model defines."""
 
-    fills: Annotated[int, Setting("Names that the model fills in, at most.", min=0)] = 10
+    fills: Annotated[int, Setting("Limit for the names that the model defines.", min=0)] = 10
 
 
 _MISSING = (
@@ -40,7 +40,7 @@ _BEGIN = "_shown = lambda value: None if value is None else print(repr(value))\n
 
 @scaffold("a cell is run; the model fills in what is not defined", LookaheadOptions, forms=FORMS)
 async def lookahead(bench: Bench, options: LookaheadOptions) -> None:
-    """Run the cell, with what the model says for undefined names, and answer with what it does."""
+    """Run the cell with the model's values for undefined names, and answer with its effects."""
     cell = cell_in(bench.puzzle.prompt)
     if cell is None:
         bench.ended = "the cell cannot be run as Python: the model was asked itself"
@@ -77,7 +77,7 @@ async def lookahead(bench: Bench, options: LookaheadOptions) -> None:
 
 
 def cell_in(prompt: str) -> str | None:
-    """The source of the cell that a prompt asks about; None where it is no Python by itself."""
+    """The source of the cell that a prompt asks about; None if it is not complete Python."""
     cell = FENCED.search(prompt.rpartition(NOW)[2])
     if cell is None:
         return None
@@ -89,7 +89,7 @@ def cell_in(prompt: str) -> str | None:
 
 
 def _with(filled: dict[str, str], cell: str) -> str:
-    """The cell below one line that defines what was filled in; its last expression is shown."""
+    """The cell after a line that defines the model's values. It shows the cell's last expression."""
     lines = [_BEGIN]
     for name, text in filled.items():
         if name.startswith(_MODULE):
@@ -101,7 +101,7 @@ def _with(filled: dict[str, str], cell: str) -> str:
 
 
 def _showing(cell: str) -> str:
-    """The cell with its last expression, if it ends with one, given to `_shown`. Lines keep their numbers."""
+    """The cell with a call of `_shown` around its last expression, if any. Line numbers do not change."""
     last = quiet_parse(cell).body[-1]
     if not isinstance(last, ast.Expr) or cell.rstrip().endswith(";"):
         return cell
@@ -118,7 +118,7 @@ _MODULE = "module "
 
 
 def _missing_in(detail: str) -> str | None:
-    """What was not defined, by what ended a run: a name, or ``module NAME``."""
+    """The undefined name in the error of a run: a name, or ``module NAME``."""
     for form in _MISSING:
         if match := form.match(detail):
             groups = match.groupdict()
@@ -150,7 +150,7 @@ def expression_in(completion: Completion) -> str | None:
 
 
 def lines_run(recording: Recording, cell: str) -> tuple[int, int]:
-    """How many lines that begin a statement of the cell ran, and of how many: the measure of SelfPiCo."""
+    """The number of statements' first lines that ran, and the number of all: the measure of SelfPiCo."""
     begins = {node.lineno for node in statements(quiet_parse(cell).body)}
     ran = {
         row.line - 1

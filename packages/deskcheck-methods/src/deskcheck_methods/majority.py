@@ -1,7 +1,7 @@
-"""The answer that several samples agree on: self-consistency (Wang et al. 2022, arXiv:2203.11171).
+"""The most frequent answer of several samples: self-consistency (Wang et al. 2022, arXiv:2203.11171).
 
-Answers are one where they write down one value; programs where they are the same but for comments and layout.
-Where several are given equally often, the one that came first counts. What cannot be read has no vote.
+Answers agree if they write the same value; programs agree if they are the same except for comments and
+layout. If several answers are equally frequent, the first one wins. Unreadable answers have no vote.
 """
 
 from collections.abc import Hashable
@@ -18,14 +18,14 @@ from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MajorityOptions(Options):
-    """samples: answers that are asked for."""
+    """samples: number of answers."""
 
     samples: Annotated[int, Setting("Answers that vote.", min=1)] = 5
 
 
 @scaffold("several samples; the answer that most of them give", MajorityOptions)
 async def majority(bench: Bench, options: MajorityOptions) -> None:
-    """Ask the question several times; the answer that was given most often."""
+    """Ask the question several times, and answer with the most frequent answer."""
     votes: dict[Hashable, list[Completion]] = {}
     for number in range(1, options.samples + 1):
         completion = await bench.ask(bench.puzzle.prompt, f"sample {number}")

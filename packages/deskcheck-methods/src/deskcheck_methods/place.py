@@ -1,7 +1,7 @@
-"""Runs what a model wrote, in the sandbox, for methods: by visible tests, on inputs, under the tracer.
+"""Runs programs by a model in the sandbox for methods: by visible tests, on inputs, or under the tracer.
 
-No hidden test, expected value or reference is given to any process that this starts. Tests and inputs stand
-in another process than the answer, as when it is scored (`scoring.programs`).
+Its processes receive no hidden test, expected value or reference. Tests and inputs are in a different process
+than the answer, like in scoring (`scoring.programs`).
 """
 
 import json
@@ -20,12 +20,12 @@ from deskcheck.tracer.limits import TraceLimits
 from deskcheck_methods.visible import Puzzle
 
 TRIED = replace(LIMITS, output_bytes=1 << 18)
-"""An attempt: what needs more than this has not answered."""
+"""Limits of an attempt. A program that needs more has not answered."""
 TRACED = TraceLimits(events=5000, items=100, text_chars=1000, objects=2000)
 TRACED_BYTES = 16 << 20
-"""Of one trace, as the tracer tells it: what comes after that is left out."""
+"""Limit for the events of a trace. Later events are left out."""
 SHOWN_RESULT_CHARS = 2000
-"""Of a returned value, as it is compared: what is longer counts by this much of it and its length."""
+"""Limit for the text of a returned value in comparisons. Longer values also compare by their length."""
 
 _RETURNS = """\
 def _call_all(told, function):
@@ -47,15 +47,16 @@ def _call_all(told, function):
 
 
 class CallResult(NamedTuple):
-    """What came of a call. how: ``returned``, ``raised`` or ``ended``. text: the value, the class of the
-    exception, or the outcome of the process."""
+    """The result of a call."""
 
     how: str
+    """``returned``, ``raised`` or ``ended``."""
     text: str
+    """The value, the class of the exception, or the outcome of the process."""
 
     @property
     def vote(self) -> Hashable:
-        """Equal for calls that came to the same: one value, or one class of exception."""
+        """Equal for calls with the same value, or the same class of exception."""
         return self.how, vote_of(self.text)
 
 
@@ -66,10 +67,10 @@ class _Judge(Judge):
 
 
 class ProgramRunner:
-    """Where the attempts of a method run. Threads may use it together; nothing is kept between runs.
+    """Runs the attempts of a method. Threads may share it; no state remains between runs.
 
-    limits: of each run. All raise AnswerNotRun where the sandbox failed, which says nothing about what was
-    run.
+    limits: the limits of each run. All methods raise AnswerNotRun if the sandbox failed, which says nothing
+    about the program.
     """
 
     def __init__(self, sandbox: Sandbox, limits: Limits = TRIED) -> None:
@@ -78,7 +79,7 @@ class ProgramRunner:
         self._judge = _Judge(sandbox, limits)
 
     def tested(self, puzzle: Puzzle, code: str, tests: Sequence[str]) -> Tested:
-        """A program by visible tests: each is run, in their order, in one namespace."""
+        """The result of visible tests of a program, which run in order in one namespace."""
         data: dict[str, Any] = {
             "entry_point": puzzle.entry_point,
             "setup": puzzle.setup,
@@ -92,8 +93,10 @@ class ProgramRunner:
         return run_tests(data, code, self._judge)
 
     def returned(self, puzzle: Puzzle, code: str, inputs: Sequence[str]) -> tuple[CallResult, ...]:
-        """What comes of calling a program's entry point, input by input. Where the process ended, how it did
-        stands for that input and all after it."""
+        """The results of a program's entry point, input by input.
+
+        If the process ended, its outcome is the result of that input and all later ones.
+        """
         entry = puzzle.entry_point
         assert entry is not None
         pieces = [puzzle.setup, code]
@@ -112,12 +115,14 @@ class ProgramRunner:
         return (*results, *[CallResult("ended", run_result.outcome.value)] * missing)
 
     def printed(self, code: str) -> RunResult:
-        """How a script ended, with what it printed."""
+        """The end of a script, with its output."""
         return of_sandbox(self._sandbox.run_one(Program(id="attempt", code=code), limits=self._limits))
 
     def recorded(self, puzzle: Puzzle, code: str, call: str | None, test: str = "") -> Recording:
-        """The run of a call of the entry point; without one, of the whole program and a visible test after
-        it. At most `TRACED` events."""
+        """The recording of a call of the entry point, up to `TRACED` events.
+
+        Without a call, it is the recording of the whole program, followed by a visible test.
+        """
         code_with_setup = f"{puzzle.setup}\n{code}" if puzzle.setup else code
         if call is not None:
             program = Program(

@@ -1,7 +1,7 @@
-"""The answer is what a program prints that the model writes for it: PAL (Gao et al. 2022, arXiv:2211.10435).
+"""The model writes a program whose output is the answer: PAL (Gao et al. 2022, arXiv:2211.10435).
 
-Asked about a run, a model may write a program that runs the code of the question and looks: the score then
-says how well it can observe, not how well it predicts.
+For a question about a run, the program may run the code of the question. The score then measures observation
+instead of prediction.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOfThoughtOptions(Options):
-    """tries: programs that are asked for until one prints something."""
+    """tries: limit for the programs until one prints something."""
 
-    tries: Annotated[int, Setting("Programs, until one ends well and prints something.", min=1)] = 2
+    tries: Annotated[int, Setting("Limit for programs until one succeeds and prints something.", min=1)] = 2
 
 
 @scaffold(

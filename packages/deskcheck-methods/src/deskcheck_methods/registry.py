@@ -1,4 +1,4 @@
-"""The methods that run code, by name, in the order of `deskcheck list methods`."""
+"""The methods by name, in the order of `deskcheck list methods`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,10 +21,10 @@ _METHODS = (majority, rerank, repair, decompose, roles, emulate, program_of_thou
 SCAFFOLDS: Mapping[str, Scaffold] = {
     name: KNOWN[name] for name in (module.__name__.rpartition(".")[2] for module in _METHODS)
 }
-"""Name of a method -> the method."""
+"""The methods by name."""
 
 
 def scaffold_of(name: str, values: Mapping[str, Any]) -> tuple[Scaffold, Options]:
-    """A method with its options. Raises InputError: it has no such option, or no such value."""
+    """A method with its options. Raises InputError for an unknown option or a wrong value."""
     scaffold = SCAFFOLDS[name]
     return scaffold, scaffold.options.of(name, values)

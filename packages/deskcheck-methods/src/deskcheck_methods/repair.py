@@ -1,8 +1,8 @@
-"""An answer that is repaired until it passes the visible tests.
+"""Repairs an answer until it passes the visible tests.
 
-What the model is shown of a failure is a setting: the verdict alone, the true trace of the failing call, or a
-trace that it predicts itself, in any notation. So are an explanation of its own code (self-debugging, Chen et
-al. 2023, arXiv:2304.05128), a critique by kinds of bug, and a conversation that goes on (CREF); traces as
+Settings decide what the model sees of a failure: only the verdict, the true trace of the failing call, or a
+trace that it predicts, in any notation. It may first explain its code (self-debugging, Chen et al. 2023,
+arXiv:2304.05128) or name the kind of bug, and may see earlier attempts as a conversation (CREF). Traces as
 comments on the source are those of NExT (Ni et al. 2024, arXiv:2404.14662).
 """
 
@@ -24,16 +24,16 @@ from deskcheck_methods.visible import asserts_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairOptions(Options):
-    """The parts of a failure that the model sees, and how it is asked."""
+    """The parts of a failure that the model sees, and the form of the request."""
 
-    rounds: Annotated[int, Setting("Repairs, at most.", min=0)] = 3
+    rounds: Annotated[int, Setting("Limit for repairs.", min=0)] = 3
     trace: Annotated[
         Literal["none", "true", "predicted"],
-        Setting("Of the failing call: none, the true one from the sandbox, or one that the model predicts."),
+        Setting("Trace of the failing call: none, a true one from the sandbox, or a model's prediction."),
     ] = "none"
-    notation: Annotated[str, Setting("That of the trace: `deskcheck list notations`.")] = "inline"
+    notation: Annotated[str, Setting("Notation of the trace: `deskcheck list notations`.")] = "inline"
     trace_tokens: Annotated[
-        int, Setting("Of a trace, about; its beginning and its end are kept.", min=20)
+        int, Setting("Tokens of a trace, about; a long one is cut in the middle.", min=20)
     ] = 2000
     start: Annotated[
         Literal["draft", "given"],
@@ -41,12 +41,12 @@ class RepairOptions(Options):
     ] = "draft"
     tests: Annotated[
         Literal["visible", "written"],
-        Setting("Tests: those of the task, or with them some that the model writes first."),
+        Setting("Tests: only those of the task, or also some that the model writes first."),
     ] = "visible"
-    explain: Annotated[
-        bool, Setting("The model explains its program, line by line, before it repairs it.")
-    ] = False
-    critique: Annotated[bool, Setting("The model names the kind of bug, and where it is, first.")] = False
+    explain: Annotated[bool, Setting("The model explains its program line by line before it repairs it.")] = (
+        False
+    )
+    critique: Annotated[bool, Setting("The model first names the kind and the place of the bug.")] = False
     conversation: Annotated[bool, Setting("Earlier attempts stay in the prompt, as a conversation.")] = False
 
 
@@ -60,19 +60,21 @@ KINDS_OF_BUGS = (
 
 @dataclass(slots=True)
 class _Try:
-    """An attempt. said: the completion that it stands in; None for the code that was given. code: None where
-    there is no program, and why."""
+    """An attempt."""
 
     code: str | None
-    why: str = ""
-    said: Completion | None = None
+    """None if the completion has no program."""
+    reason: str = ""
+    """The reason why there is no program."""
+    completion: Completion | None = None
+    """The completion with the program; None for the code of the task."""
 
 
 @scaffold(
     "a program, repaired by visible tests, with a true or predicted trace", RepairOptions, forms=PROGRAM_FORMS
 )
 async def repair(bench: Bench, options: RepairOptions) -> None:
-    """Answer, test, and repair failures, for some rounds."""
+    """Answer, test, and repair failures for some rounds."""
     notation_of(options.notation)
     conversation = [Turn("user", bench.puzzle.prompt)]
     if options.start == "given" and bench.puzzle.code:
@@ -110,17 +112,19 @@ async def repair(bench: Bench, options: RepairOptions) -> None:
 def _continued(
     bench: Bench, options: RepairOptions, conversation: list[Turn], last: _Try, feedback: str
 ) -> list[Turn]:
-    """The next messages: one prompt with everything, or the conversation and the feedback."""
+    """The next messages: a single prompt, or the conversation followed by the feedback."""
     if not options.conversation:
         return [Turn("user", f"{bench.puzzle.prompt}\n\n{feedback}")]
     fenced_program = fenced_code(last.code or "")
-    attempt = f"{OPEN}\n{fenced_program}\n{CLOSE}" if last.said is None else last.said.text
+    attempt = f"{OPEN}\n{fenced_program}\n{CLOSE}" if last.completion is None else last.completion.text
     return [*conversation, Turn("assistant", attempt), Turn("user", feedback)]
 
 
 async def _answered(bench: Bench, conversation: list[Turn], step: str) -> _Try:
-    """The program of the model's next answer, or why there is none. It is the answer where there is none
-    before it."""
+    """The program of the model's next answer, or the reason why there is none.
+
+    The first completion is offered as an answer even without a program.
+    """
     completion = await bench.ask(conversation, step)
     program = bench.code_of(completion)
     if bench.answer is None:
@@ -129,8 +133,8 @@ async def _answered(bench: Bench, conversation: list[Turn], step: str) -> _Try:
 
 
 def _keep(bench: Bench, last: _Try) -> None:
-    if last.said is not None:
-        bench.offer(last.said)
+    if last.completion is not None:
+        bench.offer(last.completion)
     elif last.code is not None:
         bench.offer_code(last.code)
 
@@ -145,7 +149,7 @@ async def _feedback(
     """The feedback on the last attempt."""
     code = last.code
     if code is None:
-        return f"There was no program in your last answer: {last.why}.\n{_ASK}"
+        return f"There was no program in your last answer: {last.reason}.\n{_ASK}"
     parts = [_program(bench, code, numbered=options.trace != "none")]
     if tested is None:
         parts.append("None of the tests can be shown.")
@@ -182,8 +186,10 @@ _ASK = f"Give the whole program, repaired, between {OPEN} and {CLOSE}."
 
 
 def _program(bench: Bench, code: str, *, numbered: bool) -> str:
-    """An attempt as a prompt shows it. numbered: with the numbers that its trace tells, so that what runs
-    before it stands there, too."""
+    """The text of an attempt in a prompt.
+
+    numbered: with the line numbers of its trace, and therefore also with the code that runs before it.
+    """
     if not numbered:
         return f"Your program:\n{fenced_code(code)}"
     setup = bench.puzzle.setup
@@ -193,7 +199,7 @@ def _program(bench: Bench, code: str, *, numbered: bool) -> str:
 
 
 async def written_tests(bench: Bench, step: str = "tests") -> tuple[str, ...]:
-    """Asserts that the model writes for a task before it has seen any program."""
+    """Asserts that the model writes for a task before it sees a program."""
     entry = bench.puzzle.entry_point
     if entry is None:
         return ()
@@ -206,7 +212,7 @@ async def written_tests(bench: Bench, step: str = "tests") -> tuple[str, ...]:
 
 
 def asserts_of(bench: Bench, completion: Completion) -> tuple[str, ...]:
-    """The asserts in a completion that can be run; visible tests are not among them again."""
+    """The asserts in a completion that can run, without the visible tests."""
     entry = bench.puzzle.entry_point
     if entry is None:
         return ()
@@ -219,8 +225,8 @@ def asserts_of(bench: Bench, completion: Completion) -> tuple[str, ...]:
 
 
 def notation_of(name: str) -> None:
-    """Raises InputError where a trace by lines cannot be written in a notation."""
+    """Raises InputError if a notation cannot write a trace by lines."""
     if name not in NOTATIONS:
-        raise InputError(f"there is no notation {name!r}. Known are {', '.join(NOTATIONS)}.")
+        raise InputError(f"unknown notation {name!r}. Known are {', '.join(NOTATIONS)}.")
     if NOTATIONS[name].instructions:
         raise InputError(f"{name} shows instructions, and attempts are recorded by line: choose another.")

@@ -1,9 +1,9 @@
-"""The program whose results most samples agree on: filter, run, cluster.
+"""Chooses the program whose results most samples agree on.
 
-Samples are filtered by the visible tests, run on inputs that are found without knowing what is right, and
-grouped by what they return; the largest group answers (filter and clusters: AlphaCode, Li et al. 2022,
-arXiv:2203.07814; groups by executed results: From Words to Code). Inputs are those of visible tests, changed
-ones, those of the type hints, and, where wanted or where there are no others, those that the model proposes.
+The visible tests filter the samples. The others run on inputs without known results, and are grouped by their
+results; a program of the largest group is the answer (filter and clusters: AlphaCode, Li et al. 2022,
+arXiv:2203.07814; groups by executed results: From Words to Code). The inputs are those of visible tests,
+variations of these, values of the type hints and, if there are no others or `propose` is set, the model's.
 """
 
 import random
@@ -24,11 +24,11 @@ from deskcheck_methods.visible import calls_in, literal_arguments
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOptions(Options):
-    """samples, inputs: how many. propose: the model is asked for inputs, too."""
+    """samples, inputs: their numbers. propose: also ask the model for inputs."""
 
-    samples: Annotated[int, Setting("Programs that are asked for.", min=1)] = 8
-    inputs: Annotated[int, Setting("Inputs that they are run on, at most.", min=1)] = 10
-    propose: Annotated[bool, Setting("Ask the model for inputs, too.")] = False
+    samples: Annotated[int, Setting("Number of programs.", min=1)] = 8
+    inputs: Annotated[int, Setting("Limit for the inputs of each program.", min=1)] = 10
+    propose: Annotated[bool, Setting("Also ask the model for inputs.")] = False
 
 
 class _Sample(NamedTuple):
@@ -40,7 +40,7 @@ class _Sample(NamedTuple):
     "several programs; one of those whose results on found inputs agree", RerankOptions, forms=PROGRAM_FORMS
 )
 async def rerank(bench: Bench, options: RerankOptions) -> None:
-    """Ask for several programs; answer with one of the largest group of those that return the same."""
+    """Ask for several programs, and answer with one of the largest group with the same results."""
     samples: list[_Sample] = []
     try:
         for number in range(1, options.samples + 1):
@@ -64,7 +64,7 @@ async def rerank(bench: Bench, options: RerankOptions) -> None:
 
 
 async def _passing(bench: Bench, samples: Sequence[_Sample]) -> Sequence[_Sample]:
-    """Those that pass the visible tests; all, where none does."""
+    """The samples that pass the visible tests; all samples if none does."""
     right = []
     for number, sample in enumerate(samples, 1):
         tested = await bench.test(sample.code, f"program {number}")
@@ -78,7 +78,7 @@ async def _passing(bench: Bench, samples: Sequence[_Sample]) -> Sequence[_Sample
 
 
 async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) -> list[str]:
-    """Argument lists of the entry point, as literals: nothing says what is right for them."""
+    """Argument lists of the entry point, as literals. Their right results are unknown."""
     entry = bench.puzzle.entry_point
     assert entry is not None
     visible_inputs = literal_arguments(call for test in bench.puzzle.tests for call in calls_in(test, entry))
@@ -110,7 +110,7 @@ async def _proposed(bench: Bench, entry: str, code: str, count: int) -> list[str
 
 
 async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence[str]) -> _Sample:
-    """The first of the largest group. A group in which nothing was returned comes after all others."""
+    """The first sample of the largest group. Groups without a returned value come last."""
     results_by_code: dict[str, tuple[CallResult, ...]] = {}
     groups: dict[Hashable, list[_Sample]] = {}
     something: set[Hashable] = set()

@@ -1,9 +1,8 @@
-"""Several roles of one model that work on a program: an analyst, a programmer, a tester.
+"""Several roles of one model work on a program, such as an analyst, a programmer and a tester.
 
-A team is a table in a file of prompts (`roles.toml`, or one of the user's own). Its steps are put in their
-order; after each program the visible tests, and those that a step wrote, are run, and their report is given
-to the steps that follow. So AgentCoder (arXiv:2312.13010), Self-collaboration (arXiv:2304.07590) and MapCoder
-(arXiv:2405.11403) are files.
+A team is a table in a file of prompts: `roles.toml`, or your file. Its steps run in order. After each
+program, the visible tests and the tests of a step run, and later steps receive the report. AgentCoder
+(arXiv:2312.13010), Self-collaboration (arXiv:2304.07590) and MapCoder (arXiv:2405.11403) are such tables.
 """
 
 import tomllib
@@ -26,13 +25,16 @@ GIVES = ("text", "code", "tests")
 WHEN = ("once", "always", "failing")
 _KEYS = {"name": str, "role": str, "prompt": str, "gives": str, "when": str}
 _OWN = ("question", "code", "tests", "report")
-"""Names that a prompt may use besides the steps before it."""
+"""Names that a prompt may use in addition to earlier steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleStep:
-    """What one role does. gives: ``text`` that later prompts name, ``code`` that is tested, or ``tests``.
-    when: in the first round alone, in every round, or only after a program that failed."""
+    """A step of a team.
+
+    gives: ``text`` for later prompts, ``code`` that is tested, or ``tests``. when: only in the first round,
+    in every round, or only after a program that failed.
+    """
 
     name: str
     role: str
@@ -43,7 +45,7 @@ class RoleStep:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The steps in their order. rounds: times that they are gone through, at most."""
+    """The steps in order. rounds: limit for the rounds over them."""
 
     about: str
     rounds: int
@@ -52,7 +54,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolesOptions(Options):
-    """team: one of deskcheck's, or with `file` a table of that."""
+    """team: one of deskcheck's teams, or a table of `file`."""
 
     team: Annotated[
         str, Setting("agentcoder, self_collaboration, mapcoder; or a table of your own file.")
@@ -60,7 +62,7 @@ class RolesOptions(Options):
     file: Annotated[str, Setting("A TOML file of teams, instead of deskcheck's own.")] = "own"
 
     def check(self) -> None:
-        """Raises InputError where there is no such team."""
+        """Raises InputError if the team does not exist."""
         team_of(self.team, self.file)
 
 
@@ -77,13 +79,13 @@ def _text(file: str) -> str:
 
 
 def team_of(name: str, file: str) -> Team:
-    """A team of a file. Raises InputError, with the place: it is not there, or not written as a team is."""
+    """A team of a file. Raises InputError, with the place, if it does not exist or is wrong."""
     try:
         teams = tomllib.loads(_text(file))
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"roles: file={file}: is no TOML: {error}.") from error
+        raise InputError(f"roles: file={file}: is not TOML: {error}.") from error
     if not isinstance(teams.get(name), Mapping):
-        raise InputError(f"roles: there is no team {name!r} in {file}. It has {', '.join(teams)}.")
+        raise InputError(f"roles: unknown team {name!r} in {file}. It has {', '.join(teams)}.")
     table: Mapping[str, Any] = teams[name]
     where = f"roles: {file}: {name}"
     rounds, steps = table.get("rounds", 1), table.get("step")
@@ -111,13 +113,13 @@ def _step(row: Any, where: str, before: set[str]) -> RoleStep:
     for part in step.prompt.split("{")[1:]:
         named = part.partition("}")[0]
         if named.isidentifier() and named not in {*_OWN, *before, step.name}:
-            raise InputError(f"{where}: {{{named}}} is no earlier step, nor one of {', '.join(_OWN)}.")
+            raise InputError(f"{where}: {{{named}}} is not an earlier step or one of {', '.join(_OWN)}.")
     return step
 
 
 @scaffold("a team of roles on a program, by a file of prompts", RolesOptions, forms=PROGRAM_FORMS)
 async def roles(bench: Bench, options: RolesOptions) -> None:
-    """Have the roles of a team work on a program until it passes the tests."""
+    """Let the roles of a team work on a program until it passes the tests."""
     team = team_of(options.team, options.file)
     tests: tuple[str, ...] = ()
     texts = dict.fromkeys([*_OWN, *(step.name for step in team.steps)], "(nothing yet)")
@@ -170,7 +172,7 @@ def _report(tested: Tested | None) -> str:
 
 
 def _filled(prompt: str, texts: Mapping[str, str]) -> str:
-    """A prompt with what it names. What that holds itself is not looked at again."""
+    """A prompt with texts in place of names. Names inside these texts are not replaced."""
     parts = prompt.split("{")
     text = parts[0]
     for part in parts[1:]:

@@ -1,7 +1,7 @@
-"""The methods of this package as Inspect's solvers: the model is Inspect's, the sandbox that of answers.
+"""The methods of this package as Inspect's solvers, with Inspect's model and the sandbox of answers.
 
-What a method did stands in the sample's metadata as ``attempts``. Inspect writes it into its log with the
-sample, so that a run that is stopped keeps whole samples with all of their attempts, and begins others anew.
+The sample's metadata has a method's transcript as ``attempts``. Inspect logs it with the sample, so that an
+interrupted run retains complete samples with all their attempts, and repeats only the others.
 """
 
 import json
@@ -57,12 +57,14 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
 
 
 async def _generated(request: Request) -> Completion:
-    """A completion of Inspect's model. Of the same messages again it is another draw: neither the one in the
-    cache nor, where a seed is given, one with the same seed."""
+    """A completion of Inspect's model.
+
+    The same messages again give a new draw, not the answer in the cache or one with the same seed.
+    """
     active = active_generate_config()
     config = GenerateConfig()
     if active.max_tokens is not None:  # without, providers refuse more than a model can write
-        config.max_tokens = min(request.most, active.max_tokens)
+        config.max_tokens = min(request.max_tokens, active.max_tokens)
     if active.seed is not None:
         config.seed = active.seed + request.draw
     if active.cache and request.draw:
@@ -91,13 +93,15 @@ def _asked(key: str) -> AskedQuestions:
 
 
 def forget_shared() -> None:
-    """Forget what questions share, but for what run folders keep."""
+    """Forget the texts that questions share. Those in run folders remain."""
     _shared.clear()
 
 
 def _sharing(run: str, model: str, epoch: int) -> Share:
-    """Texts that the questions of a task share, by model and epoch. In a run folder they are kept, so that a
-    run that goes on has the same ones; elsewhere they live as long as this process."""
+    """Texts that the questions of a task share, by model and epoch.
+
+    A run folder stores them, so that a resumed run has the same texts. Without one, the process has them.
+    """
     folder = questions_of(run).folder
     file = None if folder is None else folder / SHARED
 
@@ -137,7 +141,7 @@ def _solver(name: str, values: dict[str, Any]) -> Solver:
             options,
             _in_thread,
             model_name=model,
-            asked=_asked(run),
+            run_questions=_asked(run),
             share=_sharing(run, model, state.epoch),
         )
         try:
@@ -157,8 +161,8 @@ def _solver(name: str, values: dict[str, Any]) -> Solver:
 
 def _made(name: str) -> Callable[..., Solver]:
     options = {option: default for option, (_, default) in SCAFFOLDS[name].options.described().items()}
-    return registered(name, options, lambda **given: _solver(name, given))
+    return registered(name, options, lambda **values: _solver(name, values))
 
 
 SOLVERS: dict[str, Callable[..., Solver]] = {name: _made(name) for name in SCAFFOLDS}
-"""Name of a method -> what makes its solver, from the method's options."""
+"""The functions that make a method's solver from its options, by name."""

@@ -12,13 +12,13 @@ LEFT_OUT = "[some lines are left out here]"
 
 
 def call_in(test: str, entry: str) -> str | None:
-    """The arguments of the first call of a function in a test, if that is all literals."""
+    """The arguments of the first call of a function in a test, if they are all literals."""
     calls = calls_in(test, entry)
     return calls[0] if calls else None
 
 
 def within(text: str, tokens: int) -> str:
-    """A text of about so many tokens at most: its beginning and, twice as much, its end."""
+    """A text cut to about this many tokens: its beginning and its end, which has twice as many."""
     if estimate_tokens(text) <= tokens:
         return text
     lines = text.split("\n")
@@ -39,15 +39,17 @@ def within(text: str, tokens: int) -> str:
 
 
 def text_of(recording: Recording, notation: str, tokens: int) -> str:
-    """A recorded run in a notation, within a budget of tokens; empty where nothing of it was recorded."""
+    """A recorded run in a notation, within a limit of tokens; empty if nothing was recorded."""
     if not recording.trace.rows:
         return ""
     return within(NOTATIONS[notation].render(recording), tokens)
 
 
 async def true_trace(bench: Bench, code: str, test: str, notation: str, tokens: int) -> tuple[str, str]:
-    """(What ran, its trace) of a visible test of a program: of its call, or where that has no events, of the
-    whole program with the test."""
+    """(call or test, its trace) of a visible test of a program.
+
+    If the test's call has no events, this is the trace of the whole program with the test.
+    """
     entry = bench.puzzle.entry_point
     call = call_in(test, entry) if entry is not None else None
     recording = await bench.recorded(code, call, test)
@@ -61,7 +63,7 @@ async def true_trace(bench: Bench, code: str, test: str, notation: str, tokens: 
 
 
 async def predicted_trace(bench: Bench, code: str, test: str, notation: str, tokens: int) -> tuple[str, str]:
-    """(What runs, its trace) as the model predicts it; the sandbox is not asked."""
+    """(call or test, its trace) by the model's prediction, without the sandbox."""
     entry = bench.puzzle.entry_point
     call = call_in(test, entry) if entry is not None else None
     code_with_setup = f"{bench.puzzle.setup}\n{code}" if bench.puzzle.setup else code

@@ -1,7 +1,7 @@
-"""What a method knows of a question: what the model sees, and nothing that decides its score.
+"""The visible part of a question: everything the model sees, and nothing that decides the score.
 
-Hidden are the reference answer, tests, cases, driver and what stands before the tests. Visible tests are
-those that a task shows, and the examples in doctests of its text; they may call the entry point alone.
+Hidden parts are the reference answer, tests, cases, the driver and the code before the tests. Visible tests
+are those in a task and the examples in doctests of its text. They may only call the entry point.
 """
 
 import ast
@@ -17,17 +17,17 @@ from deskcheck.sources.near import HeldOut
 from deskcheck.sources.text.python import quiet_parse, short_numbers, unparsed
 
 MOST_TESTS = 20
-"""Visible tests of one task."""
+"""Limit for the visible tests of a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Puzzle:
-    """A question as a method has it.
+    """The visible part of a question, for a method.
 
-    form: of the answer. prompt: all that a model is shown. entry_point: what an answer that is a program must
-    define; None for a script, and for other answers. code: what there is to complete, repair or edit, empty
-    for none. setup: code that runs before the answer. tests: the visible ones that can be run. left_out: how
-    many cannot be. modules: that the answer may import.
+    form: the form of the answer. prompt: everything the model sees. entry_point: the function that a program
+    must define; None for scripts and other answers. code: the code to complete, repair or edit, or an empty
+    text. setup: code that runs before the answer. tests: the visible tests that can run. left_out: number of
+    those that cannot. modules: modules that the answer may import.
     """
 
     id: str
@@ -44,8 +44,7 @@ class Puzzle:
 
 
 class AskedQuestions:
-    """The questions of a run, of which none may help with another. questions: of each its id, its cluster
-    and its prompt."""
+    """The questions of a run. None may help with another. questions: (id, cluster, prompt) of each."""
 
     def __init__(self, questions: Iterable[tuple[str, str, str]] = ()) -> None:
         listed = [*questions]
@@ -55,15 +54,15 @@ class AskedQuestions:
         lines = Counter(line for text in texts for line in {*text.splitlines()})
         self._common = {line for line, count in lines.items() if count > max(1, len(texts) / 2)}
         self._texts = texts
-        self._held: HeldOut | None = None
+        self._held_out: HeldOut | None = None
 
     def near(self, prompt: str) -> bool:
-        """Whether another question is nearly one of these, but for what most of these have in common."""
-        if self._held is None:
-            self._held = HeldOut()
+        """Whether a question is nearly one of these, apart from the text that most of these share."""
+        if self._held_out is None:
+            self._held_out = HeldOut()
             for text in self._texts:
-                self._held.add("the questions", self._without_common(text))
-        return self._held.near(self._without_common(own_text(prompt))) is not None
+                self._held_out.add("the questions", self._without_common(text))
+        return self._held_out.near(self._without_common(own_text(prompt))) is not None
 
     def _without_common(self, text: str) -> str:
         return "\n".join(line for line in text.splitlines() if line not in self._common)
@@ -75,7 +74,7 @@ def own_text(prompt: str) -> str:
 
 
 def puzzle_of(id_: str, question: str, data: Mapping[str, Any], prompt: str) -> Puzzle:
-    """A sample as a method may know it. data: of the sample; the hidden part of it is not read."""
+    """The visible part of a sample. data: the sample's data, whose hidden parts are not read."""
     entry = data.get("entry_point")
     if entry is None:
         return Puzzle(id=id_, question=question, form=data["form"], prompt=prompt)
@@ -103,18 +102,21 @@ _EXAMPLE = re.compile(
     r"(?P=indent)(?P<want>(?!>>>|\.\.\.|\"\"\"|'''|```)[^\s][^\n]*)$",
     re.MULTILINE,
 )
-"""A doctest's example and the one line that it shows. (Python's own parser refuses a whole text for one line
-that is not indented as it expects, such as the end of a docstring.)"""
+"""A doctest's example with a result in one line. (Python's parser of doctests refuses a whole text if one
+line has an unexpected indent, such as the end of a docstring.)"""
 
 
 _GIVES = re.compile(r"\s*(?:#\s*)?(?:==>|==|=>|➞|→|->|=|(?:should |must |will )?returns?)\s*")
 _MOST_CHARS = 300
-"""Of a value in an example."""
+"""Limit for the text of a value in an example."""
 
 
 def examples_in(text: str, entry: str) -> list[str]:
-    """Examples in a text that call a function with literals and show a literal, as asserts, each once: those
-    of doctests, and calls that are followed by ``==``, an arrow or ``returns``."""
+    """Examples in a text as asserts, without duplicates.
+
+    They are calls of the function with literals, in doctests or followed by ``==``, an arrow or ``returns``,
+    that show a literal as the result.
+    """
     return [*dict.fromkeys([*_doctests(text, entry), *_said(text, entry)])]
 
 
@@ -147,7 +149,7 @@ def _said(text: str, entry: str) -> Iterator[str]:
 
 
 def _shortest_call(text: str) -> str | None:
-    """The beginning of a text that is a whole call."""
+    """The shortest beginning of a text that is a complete call."""
     for end in (parenthesis.end() for parenthesis in re.finditer(r"\)", text)):
         try:
             quiet_parse(text[:end])
@@ -158,7 +160,7 @@ def _shortest_call(text: str) -> str | None:
 
 
 def _longest_literal(text: str) -> str | None:
-    """The longest beginning of a text that writes down a value, as `repr` writes it."""
+    """The longest beginning of a text that is a literal, written like by `repr`."""
     for end in range(len(text), 0, -1):
         if text[end - 1].isspace() or text[end - 1] == ",":
             continue
@@ -183,8 +185,8 @@ def _prints(node: ast.expr) -> bool:
 def asserts_in(code: str, entry: str, setup: str) -> tuple[str, ...]:
     """The asserts at the top level of a text that a model wrote, as tests.
 
-    They may call the entry point and some builtins, and compare: they run beside the program, in the process
-    that says whether it passes, which nothing that a model wrote may end or write for.
+    They may only call the entry point and some builtins, and compare. They run in the process that decides
+    whether the program passes, so a model's code must not be able to end it or to write its result.
     """
     try:
         body = quiet_parse(code).body
@@ -215,7 +217,7 @@ def _only_compares(test: ast.Assert, entry: str) -> bool:
 
 
 def _stands_alone(test: str, entry: str, setup: str) -> bool:
-    """Whether a test calls the entry point and uses no name that only the answer, or a hidden text, has."""
+    """Whether a test calls the entry point, and uses no names of the answer or of a hidden text."""
     try:
         tree, before = quiet_parse(short_numbers(test)), quiet_parse(short_numbers(setup))
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -238,7 +240,7 @@ def _bound(tree: ast.AST) -> Iterator[str]:
 
 
 def calls_in(text: str, entry: str) -> list[str]:
-    """Argument lists of the calls of a function in a text, of those that are literals."""
+    """Argument lists of the calls of a function in a text, if they are literals."""
     try:
         tree = quiet_parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -260,5 +262,5 @@ def _literal(node: ast.expr) -> bool:
 
 
 def literal_arguments(lists: Iterable[str]) -> list[str]:
-    """Of argument lists those that are literals, each once."""
+    """The argument lists that are literals, without duplicates."""
     return [*dict.fromkeys(text for text in lists if calls_in(f"f{text}", "f"))]

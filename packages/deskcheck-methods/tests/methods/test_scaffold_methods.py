@@ -293,8 +293,8 @@ def test_a_team_of_ones_own(sandbox: Sandbox, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[pair", "is no TOML"),
-        ("[other]\n", "there is no team 'pair' in .*It has other"),
+        ("[pair", "is not TOML"),
+        ("[other]\n", "unknown team 'pair' in .*It has other"),
         ("[pair]\nrounds = 0\n", "a team has rounds, at least 1, and steps"),
         ('[[pair.step]]\nname = "a"\nrole = "b"\n', "step 1: a step has name, role and prompt"),
         ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = 3\n', "step 1: 'prompt' must be a text"),
@@ -303,7 +303,7 @@ def test_a_team_of_ones_own(sandbox: Sandbox, tmp_path: Path) -> None:
             "gives is one of text, code, tests",
         ),
         ('[[pair.step]]\nname = "code"\nrole = "b"\nprompt = "c"\n', "the name 'code' is taken"),
-        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "{later}"\n', "{later} is no earlier step"),
+        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "{later}"\n', "{later} is not an earlier step"),
         ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "c"\n', "no step gives code"),
     ],
 )
@@ -493,7 +493,7 @@ def test_exemplars_are_own_right_answers_and_nothing_that_is_asked(tmp_path: Pat
         ProgramRunner(sandbox),
         options,
         model_name="me",
-        asked=asked,
+        run_questions=asked,
     )
     asyncio.run(solved(bench, scaffold.solve))
     (request,) = model.asked
@@ -512,9 +512,9 @@ def test_exemplars_are_drawn_by_the_seed(tmp_path: Path) -> None:
         drawn.append([each.id for each in exemplars.chosen(known, prompt("x"), options, "q")])
     assert drawn[0] == drawn[1] != drawn[2]
     assert exemplars.chosen([], prompt("x"), exemplars.ExamplesOptions(), "q") == []
-    with pytest.raises(InputError, match="is no finished run folder"):
+    with pytest.raises(InputError, match="is not a finished run folder"):
         scaffold_of("examples", {"answers": str(tmp_path)})
-    with pytest.raises(InputError, match="is no finished run folder"):
+    with pytest.raises(InputError, match="is not a finished run folder"):
         scaffold_of("examples", {})
 
 

@@ -86,7 +86,7 @@ def test_every_method_that_runs_code_is_named_and_described() -> None:
         ("repair", {"explain": "perhaps"}, "explain=perhaps: give true or false"),
         ("majority", {"samples": "0"}, "samples=0: give a whole number, at least 1"),
         ("majority", {"samples": "many"}, "samples=many: give a whole number"),
-        ("rerank", {"calls": "0"}, "calls=0: give a whole number, at least 1. Completions"),
+        ("rerank", {"calls": "0"}, "calls=0: give a whole number, at least 1. Limit for completions"),
         ("rerank", {"tokens": "-5"}, "tokens=-5"),
         ("rerank", {"runs": "-1"}, "runs=-1: give a whole number, at least 0"),
     ],
@@ -109,7 +109,7 @@ def test_what_a_method_cannot_answer_is_refused() -> None:
         check_answers(("repair",), {"output": [other]})
     with pytest.raises(InputError, match="repair has no option 'rouns'"):
         check_methods(("repair:rouns=1",), ["mine"])
-    with pytest.raises(InputError, match="answers=: is no finished run folder"):
+    with pytest.raises(InputError, match="answers=: is not a finished run folder"):
         check_methods(("examples",), ["mine"])
 
 
@@ -380,7 +380,7 @@ def test_tests_of_a_model_can_only_compare(test: str) -> None:
 
 def test_a_notation_that_cannot_be_had_is_refused(sandbox: Sandbox) -> None:
     for notation, message in (
-        ("deep", "there is no notation 'deep'"),
+        ("deep", "unknown notation 'deep'"),
         ("dynamic_instruction", "shows instructions"),
     ):
         with pytest.raises(InputError, match=message):

@@ -5,18 +5,19 @@ PROMPTING_GUIDE.md and demos/cwmdbg.py of facebookresearch/cwm).
     <|line_sep|>{"n": ".."}<|action_sep|>    return n<|frame_sep|>
     <|return_sep|><|action_sep|>    return n<|arg_sep|>"2"<|frame_sep|>
 
-Variables come in the order in which they got a value. ``..`` stands for the value in the last frame before
-it, not across a call or a return. The line is its text alone. A reader finds its number in the source: of
-equal lines by the way that the run takes (`whereabouts`); where that leaves more than one, the frame cannot
-be read. With `numbers` the number stands before each line: ours, and never ambiguous.
+Variables appear in the order in which they received a value. ``..`` means the same value as in the frame
+before, but not across a call or a return. A line is only its text. A reader finds its number in the source;
+the course of the run decides between equal lines (`whereabouts`). If several lines remain possible, the frame
+cannot be read. With `numbers`, an extension by deskcheck, the number precedes each line and nothing is
+ambiguous.
 
-Kept: the order of events with their lines; at calls and lines the variables of the running frame, each by
-itself (what they share is lost, within one, too); what is returned or raised. Not kept: functions, files,
-iterators, what other frames and the globals hold, output. A yield is a return and a resume a call; a frame
-that an exception leaves returns None right after its exception.
+Included: the order of events with their lines; the variables of the running frame at calls and lines, each
+separately (shared values are lost, also inside a value); returned and raised values. Not included: functions,
+files, iterators, variables of other frames, globals, output. A yield is written as a return, and a resume as
+a call. A frame that an exception leaves returns None right after its exception.
 
-Ours, for there is no published form of it: values that `repr` does not tell are written as in all notations
-(`values.py`): instances, iterators, what holds itself, what was left out.
+The published format does not cover values without a complete `repr` (instances, iterators, values that
+contain themselves, values that are cut). They are written as in all notations (`values.py`).
 """
 
 import json
@@ -49,7 +50,7 @@ _NUMBER = re.compile(r"([0-9]{1,9}):")
 
 
 def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -> str:
-    """The frames of a trace, one after another. source: of the program, for the text of its lines."""
+    """The frames of a trace, in order. source: the program's, for the text of its lines."""
     lines = code_lines(source)
     orders = _Orders(source)
     last_texts: dict[str, str] = {}
@@ -80,22 +81,25 @@ def cwm_text(moments: Iterable[Moment], source: str, *, numbers: bool = False) -
 
 
 class _Orders:
-    """In which order a frame's variables are told: as they came to have a value. Those that did at once come
-    in the order in which the interpreter lists them; so do all of a generator's when it goes on."""
+    """The order of a frame's variables: the order in which they received a value.
+
+    Variables that received a value at the same event are in the interpreter's order. So are all variables of
+    a generator when it resumes.
+    """
 
     def __init__(self, source: str) -> None:
         self.where = whereabouts(source)
-        self.known: list[list[str]] = []
-        """Of each frame on the call stack."""
+        self.orders: list[list[str]] = []
+        """The order of the variables of each frame on the call stack."""
 
     def of(self, moment: Moment, names: Iterable[str]) -> list[str]:
         depth, running, bound = len(moment.frames), moment.running, dict.fromkeys(names)
-        before = [] if moment.kind in BEGINS else self.known[depth - 1 : depth]
-        ordered = [name for known in before for name in known if name in bound]
+        before = [] if moment.kind in BEGINS else self.orders[depth - 1 : depth]
+        ordered = [name for order in before for name in order if name in bound]
         new = bound.keys() - {*ordered}
         line = running.line if running.file is None else 0
         ordered += self.where.in_order(running.function, line, [name for name in bound if name in new])
-        self.known[depth - 1 :] = [[] for _ in range(depth - 1 - len(self.known))] + [ordered]
+        self.orders[depth - 1 :] = [[] for _ in range(depth - 1 - len(self.orders))] + [ordered]
         return ordered
 
 
@@ -105,7 +109,7 @@ def _text(value: Encoded, objects: Mapping[int, Content]) -> str:
 
 
 def _json_text(value: object) -> str:
-    """As JSON, in which none of the marks can stand."""
+    """The value as JSON, in which no mark can occur."""
     return json.dumps(value).replace("<|", "\\u003c|")
 
 
@@ -114,7 +118,7 @@ def _unmarked(line: str) -> str:
 
 
 def cwm_prompt(source: str, line: int) -> str:
-    """What precedes the frames: the source with the mark on the line that is entered first."""
+    """The text before the frames: the source, with a mark on the first line of the run."""
     lines = code_lines(source)
     lines[line - 1 : line] = [f"{text}  # << START_OF_TRACE" for text in lines[line - 1 : line]]
     end = "\n" if source.endswith(("\n", "\r")) else ""
@@ -122,7 +126,7 @@ def cwm_prompt(source: str, line: int) -> str:
 
 
 def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """The part of each moment that the notation keeps: one frame without a name, its variables apart."""
+    """The part of each moment that the notation includes: one unnamed frame, with separate variables."""
     for moment in moments:
         kind = _KIND[_WORD[moment.kind]]
         objects: dict[int, Content] = {}
@@ -137,12 +141,15 @@ def cwm_kept(moments: Iterable[Moment]) -> Iterator[Moment]:
 
 
 _MOST = 10_000
-"""Objects that a value is written with at most, where what is met twice is written twice."""
+"""Limit for the objects of a value, counting each time that an object is written."""
 
 
 def _alone(value: Encoded, objects: Mapping[int, Content], contents: dict[int, Content]) -> Encoded:
-    """The value with each object as often as it is met, as `repr` has it. Where that has no end, an object
-    stands for itself; where it were too much, for all that is the same."""
+    """The value with a copy of an object for each of its uses, like `repr`.
+
+    An object that contains itself is not copied inside itself. If there would be too many copies, each object
+    is written once.
+    """
     copies: dict[int, Content] = {}
     base = len(contents)
 
@@ -175,7 +182,7 @@ def _alone(value: Encoded, objects: Mapping[int, Content], contents: dict[int, C
 
 
 def _apart(value: Encoded, objects: Mapping[int, Content], contents: dict[int, Content]) -> Encoded:
-    """The value with new objects, which are added to `contents`."""
+    """The value with new objects, whose contents are added to `contents`."""
     numbers: dict[int, int] = {}
     todo: list[int] = []
     base = len(contents)
@@ -206,8 +213,10 @@ def _apart(value: Encoded, objects: Mapping[int, Content], contents: dict[int, C
 
 
 def parse_cwm(text: str, source: str | None = None) -> Parsed:
-    """The frames that a text tells. source: where lines without a number are looked up; one that could be any
-    of several, or is not there, cannot be read."""
+    """The frames of a text. source: for the numbers of lines without one.
+
+    A frame cannot be read if its line is not in the source, or could be any of several lines.
+    """
     frames: list[_Told | Unreadable] = []
     last_texts: dict[str, str] = {}
     begun = 1
@@ -233,8 +242,8 @@ def parse_cwm(text: str, source: str | None = None) -> Parsed:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A frame as it is read, but for its line. action: the text of the line, which begins at `at` of the
-    chunk; ends: the line of the text (from 1) that the frame ends with."""
+    """A frame that is read, except for its line. action: the text of its line, which begins at `at` of the
+    chunk. ends: the last line of the frame in the text, from 1."""
 
     kind: Kind
     action: str
@@ -273,7 +282,7 @@ def _placed(frames: list[_Told | Unreadable], source: str | None) -> Parsed:
 
 
 def _lines(frames: list[_Told | Unreadable], source: str | None) -> dict[int, list[int]]:
-    """The lines that each frame may be on: those of one call are looked at together."""
+    """The possible lines of each frame. The frames of a call are considered together."""
     texts = [_unmarked(line) for line in code_lines(source or "")]
     where = whereabouts("\n".join(texts))
     calls: list[list[int]] = []
@@ -300,8 +309,10 @@ def _lines(frames: list[_Told | Unreadable], source: str | None) -> dict[int, li
 
 
 def _action(action: str, texts: list[str] | None) -> tuple[str, int | None]:
-    """The text of a line, and the number before it if there is one. texts: of the source's lines: what is a
-    number in the line itself, as of a key in a dictionary, is none before it."""
+    """The text of a line, and the number before it, if any.
+
+    texts: the lines of the source, to recognise lines that begin with a number, such as a dictionary's key.
+    """
     plain = action.replace("# << START_OF_TRACE", "").strip()
     numbered = _NUMBER.match(plain)
     if numbered is None:
@@ -343,7 +354,7 @@ def _frame(chunk: str, last_texts: dict[str, str], ends: int) -> tuple[_Told, di
 
 
 def _names(names_json: str, last_texts: dict[str, str], at: int) -> dict[str, str]:
-    """The texts of variables, with those of before where they are said to be the same."""
+    """The texts of variables. For ``..`` this is the last text of the variable."""
     names = _json(names_json, at)
     if not isinstance(names, dict) or not all(isinstance(text, str) for text in names.values()):
         raise Unread(at, "expected a JSON object of strings")
@@ -355,19 +366,19 @@ def _names(names_json: str, last_texts: dict[str, str], at: int) -> dict[str, st
 
 def _json(text: str, at: int) -> object:
     try:
-        found: object = read_json(text)
+        value: object = read_json(text)
     except NotJSON:
         raise Unread(at, "expected JSON") from None
-    return found
+    return value
 
 
 def _value(text: str, objects: dict[int, Content], at: int) -> Encoded:
     reader = Reader(text, Objects())
     try:
-        value, found = read_value(reader)
+        value, contents = read_value(reader)
         reader.skip()
         if reader.at < len(text):
             raise reader.fail("expected the end of the value")
     except Unread as error:
         raise Unread(at, f"in {text:.60}: {error.why}") from None
-    return _apart(value, found, objects)
+    return _apart(value, contents, objects)

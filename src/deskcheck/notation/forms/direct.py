@@ -1,6 +1,6 @@
-"""``direct``: how the run ended, and nothing of the way there.
+"""``direct``: only the end of the run.
 
-Kept: what the outermost frame returned or which exception left it, and all that was printed. ``return 5``,
+It includes the value or the exception of the outermost frame, and the whole output: ``return 5``,
 ``raise KeyError('k')``, before it ``prints 'a\\n'``.
 """
 
@@ -14,8 +14,10 @@ from deskcheck.recording import Kind
 
 
 def ending(moments: Iterable[Moment]) -> Moment | None:
-    """The part of a run that `direct` keeps: the last event without frames, all output. None if no event,
-    or the last one is not the end of the outermost frame."""
+    """The part of a run that `direct` includes: the last event, without frames, and all output.
+
+    None if the last event is not the end of the outermost frame.
+    """
     output, raised, last = "", None, None
     for moment in moments:
         output += moment.output
@@ -41,7 +43,7 @@ def direct_text(moments: Iterable[Moment]) -> str:
 
 
 def parse_direct(text: str) -> Parsed:
-    """The ending that a text tells: one moment without frames, or none."""
+    """The ending in a text: one moment without frames, or none."""
     output, at = "", 0
     end: Moment | None = None
     failed: list[Unreadable] = []

@@ -1,9 +1,9 @@
-"""``dynamic`` and ``dynamic_instruction``: states, each told from nothing, so that one says what the next is.
+"""``dynamic`` and ``dynamic_instruction``: complete states, each of which decides the next one.
 
-The dynamic scratchpad of Execution Tuning (arXiv:2503.05703): a model sees a state and the program, and gives
-the next state; no history is kept. A state is the call stack, outermost frame first, a frame a line, with the
-globals; the last line, the event's, ends it (see `lines`). Equal states have equal texts but for the order of
-variables, which is that of their binding.
+This is the dynamic scratchpad of Execution Tuning (arXiv:2503.05703): a model sees a state and the program,
+and writes the next state without a history. A state has a line for each frame of the call stack, outermost
+first, and the globals; the last line is the event's (see `lines`). Equal states have equal texts, except for
+the order of variables, which is the order of binding.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,19 +25,19 @@ from deskcheck.recording.value import Encoded
 
 
 class StateWriter:
-    """Writes the states of one run, one after another; parts that two of them share are made once."""
+    """Writes the states of a run, in order. Parts that neighbouring states share are made once."""
 
     def __init__(self) -> None:
-        self._made = MadeOnce()
+        self._cache = MadeOnce()
         self._bodies: Bodies = {}
 
     def text(self, moment: Moment, labels: dict[int, int] | None = None) -> str:
         """One state by itself. labels: receives the labels of objects in the text, by identity."""
-        self._made.begin()
+        self._cache.begin()
         if len(self._bodies) > 2 * len(moment.objects) + 64:
             self._bodies = {n: body for n, body in self._bodies.items() if n in moment.objects}
         above, variables = self._above(moment)
-        stack = self._made.of(moment.running.stack, _stack)
+        stack = self._cache.of(moment.running.stack, _stack)
         value = pieces_of(moment.value) if moment.kind in VALUED else []
         pieces = [*above, *variables, *stack, *value]
         labels = {} if labels is None else labels
@@ -51,39 +51,39 @@ class StateWriter:
         return text + line_text(event_head(moment, named=True), entries, stack_text or None, tail)
 
     def _above(self, moment: Moment) -> tuple[Pieces, Pieces]:
-        """The lines before the event's, and the variables on that."""
+        """The lines before the event's line, and the variables on that line."""
         above: Pieces = []
         modules = {frame.file for frame in moment.frames if frame.function == MODULE}
         for file, names in moment.globals.items():
             if file not in modules and names:
-                above += [f"{globals_head(file)}: ", *self._made.of(names, _variables), "\n"]
+                above += [f"{globals_head(file)}: ", *self._cache.of(names, _variables), "\n"]
         for frame in moment.frames:
             if frame.function == MODULE:
                 entries = self._of_module(frame, moment, modules)
             elif frame is not moment.running:
-                above += self._made.of(frame, self._waiting)
+                above += self._cache.of(frame, self._waiting)
                 continue
             else:
-                entries = self._made.of(frame.locals, _variables)
+                entries = self._cache.of(frame.locals, _variables)
             if frame is moment.running:
                 return above, entries
             above += self._line(frame, entries)
         raise AssertionError("the event's frame is the last")
 
     def _of_module(self, frame: Frame, moment: Moment, modules: set[str | None]) -> Pieces:
-        """The variables of a module's frame: its globals too, unless a frame below has told them."""
+        """The variables of a module's frame, with its globals, unless an earlier line has them."""
         names = moment.globals.get(frame.file) if frame.file in modules else None
         modules.discard(frame.file)
-        entries = self._made.of(names, _variables) if names else []
-        hidden = self._made.of(frame.locals, _hidden_variables)
+        entries = self._cache.of(names, _variables) if names else []
+        hidden = self._cache.of(frame.locals, _hidden_variables)
         return [*entries, ", ", *hidden] if entries and hidden else entries or hidden
 
     def _waiting(self, frame: Frame) -> Pieces:
-        return self._line(frame, self._made.of(frame.locals, _variables))
+        return self._line(frame, self._cache.of(frame.locals, _variables))
 
     def _line(self, frame: Frame, entries: Pieces) -> Pieces:
         head = f"frame {place_text(frame, named=True)}"
-        stack = self._made.of(frame.stack, _stack)
+        stack = self._cache.of(frame.stack, _stack)
         return [head, *([": ", *entries] if entries else []), *([" | ", *stack] if stack else []), "\n"]
 
 
@@ -100,7 +100,7 @@ def _stack(values: Sequence[Encoded]) -> Pieces:
 
 
 def _listed(parts: Sequence[Pieces]) -> Pieces:
-    """All parts, with commas between; texts that follow one another are one."""
+    """All parts, separated by commas. Neighbouring texts are joined."""
     listed: Pieces = []
     for number, part in enumerate(parts):
         for piece in [", ", *part] if number else part:
@@ -112,7 +112,7 @@ def _listed(parts: Sequence[Pieces]) -> Pieces:
 
 
 def state_text(moment: Moment, labels: dict[int, int] | None = None) -> str:
-    """One state by itself. labels: is given the labels that objects have in the text, by their numbers."""
+    """One state by itself. labels: receives the labels of objects in the text, by identity."""
     return StateWriter().text(moment, labels)
 
 
@@ -124,15 +124,14 @@ class RunningTexts(RunningStates):
         self._writer = StateWriter()
 
     def text(self) -> str:
-        """What `state_text` writes of `moment`."""
+        """The text of `state_text` for `moment`."""
         return self._writer.text(self.moment)
 
 
 def transitions(moments: Iterable[Moment], jump: int = 1) -> Iterator[tuple[str, str]]:
-    """(a state, the state `jump` events later), for every state that has one. The texts of `jump` states are
-    kept.
+    """Pairs of a state and the state `jump` events later. `jump` texts are in memory.
 
-    Raises ValueError where `jump` is less than one.
+    Raises ValueError if `jump` is less than one.
     """
     if jump < 1:
         raise ValueError(f"jump={jump} must be at least one: the next state is one event later.")
@@ -146,5 +145,5 @@ def transitions(moments: Iterable[Moment], jump: int = 1) -> Iterator[tuple[str,
 
 
 def parse_dynamic(text: str) -> Parsed:
-    """The states that a text gives, one after another; of a model's answer, usually one."""
+    """The states in a text, in order. A model's answer usually has one."""
     return parse_lines(text, full=False, each_alone=True)

@@ -1,7 +1,7 @@
-"""Notations explained, with an example, to a model that has not learned them: the beginning of a prompt.
+"""Explanations of notations for a model that has not learned them, to begin a prompt with.
 
-`EXPLAINED` has the notations that a whole run can be read back from, and for `dynamic` the single step.
-`TEXTS` are the words (``explained.toml``).
+`EXPLAINED` has the notations of whole runs that can be read back, and the single step in `dynamic`. `TEXTS`
+has the words (``explained.toml``).
 """
 
 import tomllib
@@ -31,4 +31,4 @@ EXPLAINED = {
     "compact": _whole("compact", TEXTS["changed"], TEXTS["compact_run"]),
     "dynamic": _steps(),
 }
-"""Name of a notation -> what explains it, ended by an empty line."""
+"""The explanation of each notation, with an empty line at its end."""

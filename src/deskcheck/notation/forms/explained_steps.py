@@ -1,7 +1,7 @@
-"""What stands before the prompt for a step that is not the plain one of `explained`: several events on, or
-back; by instructions; or with the answer as what comes next in a trace.
+"""Explanations of steps that differ from the plain step of `explained`.
 
-The examples are read from two runs that stand here as text, and written by the notations themselves.
+They go several events forward or back, are steps of instructions, or have the next part of a trace as the
+answer. The notations write the examples, from two runs that are texts in this file.
 """
 
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from deskcheck.notation.layout import numbered_text, step_prompt
 from deskcheck.notation.state import Moment
 
 TOLD_AFTER = {"scratchpad": True, "compact": False}
-"""Notations that write a state after another one -> whether all variables of its frame are written."""
+"""Whether all variables of the frame are written, for notations that write a state after an earlier one."""
 ANSWERS = ("dynamic", "scratchpad", "compact")
-"""Notations that a state of an answer can be written in: each gives back the whole state."""
+"""Notations for a state of an answer. Each allows to read the whole state back."""
 
 _FORMS = {
     "dynamic": "whole",
@@ -24,7 +24,7 @@ _FORMS = {
     "compact": "by what is other than in the one that you see",
 }
 _INSTRUCTIONS_PYTHON = "3.11"
-"""The version whose run by instruction is the example."""
+"""The version of Python of the example run by instruction."""
 _EXAMPLES = {
     (False, False): ((3, 2), (5, 3), (8, 1)),
     (False, True): ((6, -1), (8, -1), (4, -2)),
@@ -35,22 +35,24 @@ _EXAMPLES = {
 
 
 def answer_text(before: Moment, moment: Moment, notation: str) -> str:
-    """A state as an answer has it, in one of `ANSWERS`, where another one is known."""
+    """A state as an answer, in one of `ANSWERS`, given the state before."""
     if notation in TOLD_AFTER:
         return told_after(before, moment, full=TOLD_AFTER[notation])
     return state_text(moment)
 
 
 def run_text(*, python: str | None, call: str | None) -> str:
-    """The facts about the run above the program in a prompt. python: version; call: how it is run."""
+    """The facts about the run above the program in a prompt. python: its version. call: how it is run."""
     lines = [f"Python: {python}"] if python else []
     return "\n".join([*lines, *([f"How it is run: {call}"] if call else [])])
 
 
 @cache
 def explained_step(notation: str, *, instructions: bool, back: bool) -> str:
-    """The words and three examples for steps of a kind, ended by an empty line. notation: of the answer, one
-    of `ANSWERS`."""
+    """The explanation of a kind of steps with three examples, and an empty line.
+
+    notation: the notation of the answer, one of `ANSWERS`.
+    """
     words = TEXTS["steps_back" if back else "steps_on"].format(form=_FORMS[notation])
     words += TEXTS["inside_fence"] + TEXTS["states"] + TEXTS["values"]
     if instructions:
@@ -74,7 +76,7 @@ def explained_step(notation: str, *, instructions: bool, back: bool) -> str:
 
 
 def explained_in(prompt: str) -> str | None:
-    """The notation of the answer that a prompt with such words wants; None for any other prompt."""
+    """The notation of the answer to a prompt with such an explanation; None for any other prompt."""
     for notation in ANSWERS:
         for instructions in (False, True):
             for back in (False, True):

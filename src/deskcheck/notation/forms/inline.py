@@ -1,5 +1,6 @@
-"""``inline``: what each line did, as comments on the source, loops elided. After NExT (Ni et al. 2024,
-arXiv:2404.14662).
+"""``inline``: the effects of each line as comments on the source, with shortened loops.
+
+The notation follows NExT (Ni et al. 2024, arXiv:2404.14662).
 
     1 | def total(n):  # (0) n=3
     2 |     t = 0  # (1) t=0
@@ -7,13 +8,12 @@ arXiv:2404.14662).
     4 |         t += i  # (3) t=0; (5) t=1; (7) t=3
     5 |     return t  # (9) -> 3
 
-A number in parentheses is a step (see `claims`); after it stands what the step changed, printed, returned
-(``->``), yielded (``=>``), raised (``!``). A ``def`` line has the arguments of calls, with the step that made
-the call.
+A number in parentheses is a step (see `claims`). After it are the changes and the output of the step, and the
+values that it returned (``->``), yielded (``=>``) or raised (``!``). A ``def`` line has the arguments of
+calls, with the step that made the call.
 
-Kept: of every line of the program's own file the first two and the last of its steps; if there are just
-three, all. Not kept: the steps between, which are ``...``, and what `claims` do not tell: iterators, shared
-values, other files.
+Included: the first two and the last steps of every line of the program's file. Not included: the steps
+between, which are ``...``, and all that `claims` leave out, such as iterators, shared values and other files.
 """
 
 import re
@@ -33,14 +33,14 @@ _HEAD, _TAIL = 2, 1
 
 
 def inline_claims(moments: Iterable[Moment]) -> Iterator[Claim]:
-    """The claims that the notation keeps: those of the steps that it shows, by line."""
+    """The claims that the notation includes: those of the steps that it shows, by line."""
     for _, visits in sorted(_visits(moments).items()):
         for visit in visits if len(visits) <= _HEAD + _TAIL else [*visits[:_HEAD], *visits[-_TAIL:]]:
             yield from visit
 
 
 def _visits(moments: Iterable[Moment]) -> dict[int, list[list[Claim]]]:
-    """Line -> its steps (on a ``def`` line: calls), each as its claims."""
+    """The steps of each line (on a ``def`` line: calls), each as its claims."""
     visits_by_line: dict[int, list[list[Claim]]] = {}
     at: dict[int, list[Claim]] = {}
     call: list[Claim] = []
@@ -64,7 +64,7 @@ def _visits(moments: Iterable[Moment]) -> dict[int, list[list[Claim]]]:
 
 
 def inline_text(moments: Iterable[Moment], source: str) -> str:
-    """The source, each line after its number, with its comment."""
+    """The source with the number and the comment of each line."""
     visits = _visits(moments)
     lines = code_lines(source)
     while lines and not lines[-1].strip():
@@ -100,7 +100,7 @@ def _entry(claim: Claim) -> str:
 
 
 def parse_inline(text: str) -> Parsed:
-    """The claims that the comments of a text make, and what could not be read of them. Never raises."""
+    """The claims in the comments of a text, and the places that could not be read. Never raises."""
     all_claims: list[Claim] = []
     failed: list[Unreadable] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -179,7 +179,7 @@ def _read_entry(reader: Reader, step: int, line: int, passed: bool) -> Claim:
 
 
 def variable(reader: Reader) -> str:
-    """A variable's name as claims have it."""
+    """A variable's name, as in claims."""
     for word in ("for", "global"):
         if reader.word(word):
             return f"{word} {name_text(reader.name())}"
@@ -187,6 +187,6 @@ def variable(reader: Reader) -> str:
 
 
 def read_text(reader: Reader) -> str:
-    """A value, as `value_text` writes it, whatever spaces it was written with."""
+    """A value in the form of `value_text`, whatever spaces the text has."""
     value, objects = read_value(reader)
     return value_text(value, objects)

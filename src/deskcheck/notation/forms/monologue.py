@@ -1,16 +1,15 @@
-"""``monologue``: a run in sentences, one a line, made from the recording, so that every claim in them is true
-of it.
+"""``monologue``: a run in sentences, one on each line, which are made from the recording and therefore true.
 
-After the forward monologues of SemCoder (Ding et al. 2024, arXiv:2406.01006) and the trace-grounded
-rationales of arXiv:2512.00127, which a model writes and a filter checks; these are written from the trace,
-and `claims.untrue` checks what a model writes in their form.
+The notation follows the forward monologues of SemCoder (Ding et al. 2024, arXiv:2406.01006) and the
+trace-grounded rationales of arXiv:2512.00127. There, a model writes them and a filter checks them. Here they
+are written from the trace, and `claims.untrue` checks those of a model.
 
     Step 0 calls total (line 1) with n = 3.
     Step 1 runs line 2.
     Step 1 (line 2) sets t to 0.
     Step 9 (line 5) returns 3.
 
-Kept: every claim (see there what they tell and what not). Lost: nothing of them.
+It includes every claim (see `claims` for what these leave out).
 """
 
 import re
@@ -27,7 +26,7 @@ _LINE = re.compile(r"\(line ([0-9]{1,9})\)")
 
 
 def monologue_lines(moments: Iterable[Moment]) -> Iterator[str]:
-    """The sentences. Claims of one step that follow each other share one."""
+    """The sentences. Neighbouring claims of a step share a sentence."""
     for sentence in _sentences(moments):
         step, line, what = sentence[0].step, sentence[0].line, sentence[0].what
         if what is What.RUNS:
@@ -73,8 +72,7 @@ def _clause(claim: Claim) -> str:
 
 
 def parse_monologue(text: str) -> Parsed:
-    """The claims that the sentences of a text make, one sentence a line, and what could not be read. Never
-    raises."""
+    """The claims in the sentences of a text, and the places that could not be read. Never raises."""
     all_claims: list[Claim] = []
     failed: list[Unreadable] = []
     for number, line in enumerate(text.split("\n"), 1):

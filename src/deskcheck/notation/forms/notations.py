@@ -1,5 +1,4 @@
-"""The notations by name, each with how it is written and read. notation.md shows one program in all of
-them."""
+"""The notations by name, each with its writer and reader. notation.md shows one program in all of them."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -27,27 +26,25 @@ Write = Callable[[Iterable[Moment], str], str]
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """A way to write a trace. about: what it shows, and what can be read back if that is not every state.
-
-    instructions: it shows every instruction, and needs a recording of that level. read_beside: reads a text
-    beside the source of its program, in the place of `read`, for a notation that leaves to the source what
-    stands there.
-    """
+    """A way to write a trace."""
 
     name: str
     about: str
+    """What it shows, and what can be read back if that is not every state."""
     write: Write
     read: Callable[[str], Parsed]
     instructions: bool = False
+    """Whether it shows every instruction, which needs a recording of that level."""
     read_beside: Callable[[str, str], Parsed] | None = None
+    """Replaces `read` if the source is known, for a notation that needs the source to find lines."""
 
-    def render(self, recording: Recording, *, most: int | None = None) -> str:
-        """The main thread's trace as text. Where events are missing at its end, the last line says why.
+    def render(self, recording: Recording, *, limit: int | None = None) -> str:
+        """The main thread's trace as text. If events are missing at its end, the last line says why.
 
-        most: values in all moments together (`extent_of`). The text ends before the first moment with
-        which there would be more, and its last line is `cut: values`.
+        limit: number of values in all moments (`extent_of`). The text ends before the first moment that would
+        exceed it, and its last line is `cut: values`.
 
-        Raises InputError where the notation needs instructions and the recording has none.
+        Raises InputError if the notation needs instructions and the recording has none.
         """
         if self.instructions and recording.environment.granularity != "instruction":
             raise InputError(
@@ -56,14 +53,16 @@ class Notation:
             )
         program = recording.program
         states = moments(recording.trace, file=program.filename, instructions=self.instructions)
-        bounded = Bounded(states, most)
+        bounded = Bounded(states, limit)
         text = self.write(bounded, program.code)
         cut = VALUES if bounded.cut else recording.trace.cut or recording.run_result.cut
         return "\n".join([*([text] if text else []), f"cut: {cut}"]) if cut else text
 
     def parse(self, text: str, source: str | None = None) -> Parsed:
-        """The states or claims of a text. source: of the program. Never raises: unreadable places are in
-        `Parsed.unreadable`."""
+        """The states or claims of a text. Never raises: unreadable places are in `Parsed.unreadable`.
+
+        source: the program's source.
+        """
         body, cut = split_cut(text)
         if source is not None and self.read_beside is not None:
             return replace(self.read_beside(body, source), cut=cut)
@@ -124,4 +123,4 @@ NOTATIONS = Registry(
         ),
     ],
 )
-"""Name of a notation -> the notation."""
+"""The notations by name."""

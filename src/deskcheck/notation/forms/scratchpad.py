@@ -1,10 +1,9 @@
-"""``scratchpad`` and ``compact``: the whole trace, an event a line, each told after those before it (see
-`lines`).
+"""``scratchpad`` and ``compact``: the whole trace, one event on each line (see `lines`).
 
-``scratchpad`` gives all variables of the running frame at every event, as Nye et al. 2021 (arXiv:2112.00114)
-do; ``compact`` those that changed, as NExT (Ni et al. 2024, arXiv:2404.14662) and Execution Tuning
-(arXiv:2503.05703) do. What other frames hold, and the globals, is told when it changes, in both. Both give
-back every state.
+``scratchpad`` writes all variables of the running frame at every event, like Nye et al. 2021
+(arXiv:2112.00114). ``compact`` writes those that changed, like NExT (Ni et al. 2024, arXiv:2404.14662) and
+Execution Tuning (arXiv:2503.05703). Both write the variables of other frames and the globals when they
+change. Every state can be read back from both.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,29 +29,29 @@ _Key = tuple[str, int | str | None, str]
 
 
 def scratchpad_lines(moments: Iterable[Moment]) -> Iterator[str]:
-    """The lines of a trace in which each event has the full state of its frame."""
+    """The lines of a trace. Each event has the full state of its frame."""
     return _History(full=True).lines(moments)
 
 
 def compact_lines(moments: Iterable[Moment]) -> Iterator[str]:
-    """The lines of a trace in which each event has what changed."""
+    """The lines of a trace. Each event has the changes."""
     return _History(full=False).lines(moments)
 
 
 def parse_scratchpad(text: str) -> Parsed:
-    """The states that a scratchpad tells of."""
+    """The states in a scratchpad."""
     return parse_lines(text, full=True, each_alone=False)
 
 
 def parse_compact(text: str) -> Parsed:
-    """The states that a compact trace tells of."""
+    """The states in a compact trace."""
     return parse_lines(text, full=False, each_alone=False)
 
 
 def told_after(before: Moment, moment: Moment, *, full: bool) -> str:
-    """The text of a moment right after that of another one, whatever happened between them.
+    """The text of a moment directly after that of an earlier one, whatever happened between them.
 
-    It can be read behind `known` in `dynamic`. full: as `scratchpad` has it.
+    It can be read after the text of `before` in `dynamic`. full: like `scratchpad`.
     """
     history = _History(full)
     state_text(before, history.labels)
@@ -65,8 +64,8 @@ class _History:
     def __init__(self, full: bool) -> None:
         self.full = full
         self.labels: dict[int, int] = {}
-        self.told: dict[_Key, str] = {}
-        """The texts that a reader knows by now."""
+        self.texts: dict[_Key, str] = {}
+        """The texts that a reader has seen last."""
         self.frames: list[Frame] = []
 
     def lines(self, moments: Iterable[Moment]) -> Iterator[str]:
@@ -82,8 +81,8 @@ class _History:
         for number in writer.labelled:
             texts["#", number, ""] = writer.content(number)
         yield from self.reopened(moment)
-        changed = {key for key, text in texts.items() if self.told.get(key, "") != text}
-        unbound = [key for key in self.told if key not in texts and key[0] != "#"]
+        changed = {key for key, text in texts.items() if self.texts.get(key, "") != text}
+        unbound = [key for key in self.texts if key not in texts and key[0] != "#"]
         anew = {int(key[1]) for key in changed if key[0] == "#" and key[1] is not None}
         writer.pending = set(anew)
 
@@ -109,7 +108,7 @@ class _History:
 
         top = len(moment.frames) - 1
         own_key = ("global", moment.running.file) if moment.running.function == MODULE else ("local", top)
-        files = dict.fromkeys([*moment.globals, *(key[1] for key in self.told if key[0] == "global")])
+        files = dict.fromkeys([*moment.globals, *(key[1] for key in self.texts if key[0] == "global")])
         for file in files:
             if ("global", file) != own_key and (parts := entries(("global", file), everything=False)):
                 yield line_text(globals_head(file if isinstance(file, str) else None), parts)
@@ -118,7 +117,7 @@ class _History:
             stack = stack_of(depth, False)
             if parts or stack is not None:
                 yield line_text(f"in {depth}", parts, stack)
-        if self.full:  # of the frame's own, everything is told again, but for what was told just now
+        if self.full:  # the frame's variables are all written again, except those written just now
             writer.pending |= writer.labelled - (anew - writer.pending)
         parts = entries(own_key, ("hidden", top), everything=self.full)
         stack = stack_of(top, self.full)
@@ -126,14 +125,14 @@ class _History:
         writer.pending &= anew
         parts += writer.left()
         yield line_text(event_head(moment, named=len(self.frames) <= top), parts, stack, tail)
-        self.told = texts
+        self.texts = texts
         self.frames = list(moment.frames)
         if moment.kind in ENDS:
             self.frames.pop()
-            self.told = {k: v for k, v in texts.items() if k[0] in ("#", "global") or k[1] != top}
+            self.texts = {k: v for k, v in texts.items() if k[0] in ("#", "global") or k[1] != top}
 
     def reopened(self, moment: Moment) -> Iterator[str]:
-        """Lines that bring the open frames to those of the moment, where calls and returns do not."""
+        """Lines that correct the open frames, if calls and returns do not lead to those of the moment."""
         frames = list(moment.frames)
         if moment.kind in BEGINS:
             frames.pop()
@@ -146,8 +145,8 @@ class _History:
         if unchanged < len(self.frames):
             yield f"open {unchanged}"
             del self.frames[unchanged:]
-            self.told = {
-                k: v for k, v in self.told.items() if k[0] in ("#", "global") or int(k[1] or 0) < unchanged
+            self.texts = {
+                k: v for k, v in self.texts.items() if k[0] in ("#", "global") or int(k[1] or 0) < unchanged
             }
         if moment.kind not in BEGINS and frames and len(frames) > unchanged:
             frames.pop()  # the event's line itself says where its frame is

@@ -1,7 +1,7 @@
-"""Which line of a source each step of a run is on, where a text of the run has the lines' texts alone.
+"""Finds the line numbers of the steps of a run from the texts of the lines.
 
-Equal lines are told apart by the way that the run takes: what follows a line in the compiled code, from where
-a call begins to where it returns. Where more than one way is possible, the steps in question stay open.
+The compiled code says which lines may follow a line, so that the course of a call, from its beginning to its
+return, decides between equal lines. If several courses are possible, steps have several possible lines.
 """
 
 import dis
@@ -22,7 +22,7 @@ _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERA
 
 
 class FrameStep(NamedTuple):
-    """A step of a frame: its kind, the text of its line, and the line where that is known already."""
+    """A step of a frame: its kind, the text of its line, and the line number if it is known."""
 
     kind: Kind
     text: str
@@ -31,24 +31,27 @@ class FrameStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Code:
-    """The code of a function. name: qualified. lines: that it has, with the first. resumed: whether a call
-    may go on in the middle. variables: its own, in the order in which the interpreter lists them. after:
-    line -> lines that may follow it."""
+    """The code of a function."""
 
     name: str
+    """The qualified name."""
     first: int
     resumed: bool
+    """Whether a call may resume it in the middle."""
     variables: tuple[str, ...]
+    """Its variables in the interpreter's order."""
     lines: frozenset[int]
+    """All its lines, including the first."""
     after: dict[int, frozenset[int]]
+    """The lines that may follow each line."""
 
 
 Place = tuple[int, int]
-"""Which code, and which line."""
+"""The number of a code, and a line."""
 
 
 class Whereabouts:
-    """The lines of a source that runs of it can be on. A source that does not compile has none."""
+    """The possible lines of runs of a source. A source that does not compile has none."""
 
     def __init__(self, source: str) -> None:
         self.codes: list[_Code] = []
@@ -67,25 +70,25 @@ class Whereabouts:
             self.codes.append(_read(code))
 
     def lines_of(self, steps: Sequence[FrameStep]) -> list[list[int]]:
-        """For each step of one frame, from its call to its return, the lines that it may be on."""
+        """The possible lines of each step of a frame, from its call to its return."""
         ways: list[dict[Place, frozenset[Place]]] = []
         before: frozenset[Place] | None = None
         raised = False
         for step in steps:
-            possible = {place: frozenset[Place]() for place in self._there(step)}
+            possible = {node: frozenset[Place]() for node in self._there(step)}
             if before is not None and not raised:
-                reached = {place: self._next(place, step.kind, possible) for place in before}
-                reachable = frozenset(place for places in reached.values() for place in places)
+                reached = {node: self._next(node, step.kind, possible) for node in before}
+                reachable = frozenset(node for places in reached.values() for node in places)
                 if (
                     reachable
                 ):  # else it goes a way that the compiled code does not have: all are possible again
                     ways[-1] = reached
-                    possible = {place: frozenset() for place in reachable}
+                    possible = {node: frozenset() for node in reachable}
                 else:
                     ways[-1] = dict.fromkeys(before, frozenset(possible))
             elif before is not None:
                 codes = {code for code, _ in before}
-                possible = {place: frozenset() for place in possible if place[0] in codes} or possible
+                possible = {node: frozenset() for node in possible if node[0] in codes} or possible
                 ways[-1] = {p: frozenset(q for q in possible if q[0] == p[0]) for p in before}
             ways.append(possible)
             before, raised = frozenset(possible), step.kind is Kind.RAISE
@@ -106,10 +109,10 @@ class Whereabouts:
                 return sorted(names, key=lambda name: order.get(name, len(order)))
         return list(names)
 
-    def _next(self, place: Place, kind: Kind, places: dict[Place, frozenset[Place]]) -> frozenset[Place]:
-        number, line = place
-        if kind in (Kind.RETURN, Kind.RAISE) and place in places:
-            return frozenset([place])
+    def _next(self, node: Place, kind: Kind, places: dict[Place, frozenset[Place]]) -> frozenset[Place]:
+        number, line = node
+        if kind in (Kind.RETURN, Kind.RAISE) and node in places:
+            return frozenset([node])
         after = self.codes[number].after.get(line, frozenset())
         if line == self.codes[number].first:
             after |= {line}
@@ -122,7 +125,7 @@ def whereabouts(source: str) -> Whereabouts:
 
 
 def _both_ways(ways: Sequence[dict[Place, frozenset[Place]]]) -> list[list[int]]:
-    """The lines that are reachable from the beginning and lead to the end."""
+    """The lines of each step that are reachable from the beginning and lead to the end."""
     lines: list[list[int]] = []
     following: frozenset[Place] | None = None
     for way in reversed(ways):
@@ -157,14 +160,14 @@ def _read(code: CodeType) -> _Code:
         bool(code.co_flags & _RESUMED),
         (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *code.co_names),
         frozenset(lines),
-        {line: frozenset(found) for line, found in after.items()},
+        {line: frozenset(next_lines) for line, next_lines in after.items()},
     )
 
 
 def _leads_to(
     offset: int, line: int, edges: dict[int, list[int]], line_at: dict[int, int | None]
 ) -> Iterator[int]:
-    """Lines of the instructions that come next; through those of no line, on to the next that has one."""
+    """The lines of the next instructions. Instructions without a line are skipped."""
     waiting, passed = [(offset, target) for target in edges[offset]], set[int]()
     while waiting:
         origin, target = waiting.pop()

@@ -1,5 +1,7 @@
-"""Which lessons are made: splits by program, shares of a program's runs, steps of a run. All by hashes and
-seeds, so that what is chosen does not depend on what else there is."""
+"""Chooses lessons: splits by program, shares of a program's runs, steps of a run.
+
+Hashes and seeds decide, so that a choice does not depend on other programs.
+"""
 
 import random
 from collections.abc import Hashable, Iterator, Sequence
@@ -8,8 +10,10 @@ SPLITS = ("train", "validation", "test")
 
 
 def split_of(program_sha256: str, validation: float, test: float) -> str:
-    """The split of a program. It keeps it when others are added, and test keeps its programs when the share
-    of validation changes."""
+    """The split of a program.
+
+    It stays the same when programs are added, and the test split when the share of validation changes.
+    """
     point = int(program_sha256[:16], 16) / 2**64
     if point < test:
         return "test"
@@ -17,8 +21,10 @@ def split_of(program_sha256: str, validation: float, test: float) -> str:
 
 
 def shares(sizes: Sequence[int], at_most: int) -> list[int]:
-    """How many of each run's steps are taken, `at_most` in all: as many of each, and what short runs leave
-    goes to the longer ones."""
+    """The number of steps to take from each run, `at_most` in total.
+
+    All runs have the same share; longer runs receive the steps that short runs do not have.
+    """
     taken = [0] * len(sizes)
     remaining = at_most
     order = sorted(range(len(sizes)), key=lambda run: (sizes[run], run))
@@ -35,14 +41,14 @@ def chosen_steps(
     chance: random.Random,
     kinds: Sequence[Hashable] | None = None,
 ) -> Iterator[tuple[int, int]]:
-    """(state, jump) for the steps of a run of `count` states, in order of the states.
+    """(state, jump) of the chosen steps of a run of `count` states, in the order of the states.
 
-    Of a run that has more states with a successor than `at_most`, one is drawn from each of `at_most`
-    stretches of equal length: its beginning, middle and end are all there. The jump is drawn among those
-    that do not lead beyond the end.
+    If more than `at_most` states have a successor, one state is drawn from each of `at_most` stretches of
+    equal length, so that the beginning, the middle and the end of the run are represented. The jump is drawn
+    from those that do not lead beyond the end.
 
-    kinds: of each state. With them it is as many of each kind, and what rare ones leave goes to the others;
-    of each kind from its first to its last time as above.
+    kinds: a kind for each state. All kinds then have the same share; frequent kinds receive the steps that
+    rare kinds do not have. The states of a kind are drawn from stretches, as above.
     """
     jumps = sorted(jumps)
     starts = count - jumps[0]
@@ -71,7 +77,7 @@ def chosen_steps(
 
 
 def _drawn(places: Sequence[int], taken: int, chance: random.Random) -> Iterator[int]:
-    """A place from each of `taken` stretches of equal length."""
+    """Draws a place from each of `taken` stretches of equal length."""
     for part in range(taken):
         low, high = part * len(places) // taken, (part + 1) * len(places) // taken
         yield places[low if high - low == 1 else chance.randrange(low, high)]

@@ -1,11 +1,11 @@
 """A folder of recordings or of lessons in the layout of Hugging Face's `datasets`.
 
-    README.md                       the card: YAML that names the files of each split, then what is in them
+    README.md                       the card: YAML with the files of each split, then a description
     data/SPLIT-00000.parquet        recordings or lessons
-    events/SPLIT-00000.parquet      of recordings, the second configuration: their events
+    events/SPLIT-00000.parquet      the events of recordings, as a second configuration
 
-Rows that are not cleared for training stay out unless the caller wants them; every row keeps its licence and
-`train_ok`. Splits go by program, as those of lessons do. Not: the upload, which `hf upload` does.
+Rows that are not cleared for training are left out, unless the caller includes them. Every row has its
+licence and `train_ok`. All rows of a program are in the same split. Use `hf upload` to publish the folder.
 """
 
 import json
@@ -35,7 +35,7 @@ _FILE_BYTES = 512 << 20
 _GROUP_BYTES = 64 << 20
 _CARD = "README.md"
 _PLACES = ("first_row",)
-"""Columns with places in files that do not exist any more."""
+"""Columns with places in files of the original folder."""
 _HUB_LICENCES = frozenset(
     "afl-3.0 agpl-3.0 apache-2.0 artistic-2.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear bsl-1.0 cc "
     "cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0 cc-by-nc-nd-3.0 "
@@ -44,7 +44,7 @@ _HUB_LICENCES = frozenset(
     "gpl-2.0 gpl-3.0 isc lgpl lgpl-2.1 lgpl-3.0 mit mpl-2.0 ms-pl ncsa odbl odc-by ofl-1.1 osl-3.0 pddl "
     "postgresql unlicense wtfpl zlib".split()
 )
-"""As the hub's documentation of dataset cards lists them."""
+"""The licences in the hub's documentation of dataset cards."""
 _SIZES = tuple(
     (f"{low}<n<{high}" if low else f"n<{high}", 1000 * 10**power)
     for power, (low, high) in enumerate(pairwise(("", "1K", "10K", "100K", "1M", "10M", "100M", "1B")))
@@ -53,13 +53,16 @@ _SIZES = tuple(
 
 @dataclass(kw_only=True)
 class Exported:
-    """Counts. what: "recordings" or "lessons". rows: table -> split -> how many. origins: (source,
-    licence, cleared for training) -> rows of the first table. left_out: origin -> how many."""
+    """Counts of an export."""
 
     what: str
+    """"recordings" or "lessons"."""
     rows: dict[str, Counter[str]] = field(default_factory=dict)
+    """Rows of each split of each table."""
     origins: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
+    """Rows of the first table by (source, licence, cleared for training)."""
     left_out: Counter[str] = field(default_factory=Counter)
+    """Rows of each origin that are left out."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -83,18 +86,18 @@ def export_dataset(
     any_licence: bool = False,
     events: bool = True,
 ) -> Exported:
-    """Write a folder that ``datasets.load_dataset(OUT)`` reads. It is there when it is whole.
+    """Write a folder for ``datasets.load_dataset(OUT)``. It appears when it is complete.
 
-    name: for people, on the card. validation, test: shares of programs; lessons have their splits already.
-    events: of recordings, write these too.
+    name: the title on the card. validation, test: shares of programs; lessons already have splits. events:
+    include the events of recordings.
 
     Raises:
         InputError: nothing is cleared for training; `out` exists; the shares leave nothing for training.
-        RecordingError: the folder cannot be read, or the disk refuses.
+        RecordingError: the folder cannot be read, or the disk fails.
     """
     source, into = Path(folder), Path(out)
     if into.exists():
-        raise InputError(f"{into}: is there already. Choose another name, or delete it.")
+        raise InputError(f"{into}: exists already. Choose another name, or delete it.")
     if validation < 0 or test < 0 or validation + test >= 1:
         raise InputError(
             f"validation={validation}, test={test}: these shares of the programs must not be negative, and "
@@ -128,7 +131,7 @@ def export_dataset(
 
 
 class _Files:
-    """The files of one table: of each split one after another, none much larger than the others."""
+    """The files of one table. Those of a split have about the same size."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -171,7 +174,7 @@ class _Files:
 
 
 def _cleared(table: Any, exported: Exported, any_licence: bool) -> Any:
-    """Which rows may go out, and counts of all."""
+    """The rows of a table that may be exported. Counts all rows in `exported`."""
     origins = Counter(
         zip(*(table.column(name).to_pylist() for name in ("source", "licence", "train_ok")), strict=True)
     )
@@ -233,11 +236,11 @@ def _card(name: str, exported: Exported) -> str:
 
 
 def _head(name: str, exported: Exported) -> str:
-    """The YAML of the card, in JSON's spelling of values, which YAML reads."""
+    """The YAML of the card. Values are JSON, which YAML can read."""
     total = exported.rows["data"].total()
     size = next((word for word, below in _SIZES if total < below), "n>1T")
-    known = sorted({_hub_licence(licence) for _, licence, _ in exported.origins})
-    lines = [f"pretty_name: {json.dumps(name)}", f"license: {json.dumps(known)}"]
+    known_licences = sorted({_hub_licence(licence) for _, licence, _ in exported.origins})
+    lines = [f"pretty_name: {json.dumps(name)}", f"license: {json.dumps(known_licences)}"]
     lines += [
         'language: ["code"]',
         'tags: ["deskcheck", "program-execution"]',
@@ -258,7 +261,7 @@ def _head(name: str, exported: Exported) -> str:
 
 
 def _hub_licence(licence: str) -> str:
-    """A licence in the hub's words."""
+    """The hub's name of a licence."""
     if not licence:
         return "unknown"
     return licence.lower() if licence.lower() in _HUB_LICENCES else "other"

@@ -1,8 +1,8 @@
-"""Tokens and labels as columns in the making, without an object for each number.
+"""Collects tokens and labels as columns, without an object for each number.
 
-A row: program and prompt (both ignored), completion and the end (trained). The tokens are those that a model
-is given at inference: program and prompt tokenised as one text, the completion after them. A lesson whose
-completion begins inside a token, or that does not come back as it was, is none.
+A row has the program and the prompt (both ignored), then the completion and the end (trained). The tokens are
+those at inference: program and prompt are tokenised as one text, and the completion after them. Lessons whose
+completion begins inside a token, or whose tokens decode to a different text, are left out.
 """
 
 from array import array
@@ -19,17 +19,18 @@ IGNORED = -100
 
 
 class Encoded(NamedTuple):
-    """A lesson as tokens, each as many bytes as Arrow's type of a token has.
-
-    prompt: program and prompt, in parts. completion: without the end. prefix: tokens at the beginning that
-    all lessons of the program share. ignored, answer: tokens of the prompt, of the completion.
-    """
+    """A lesson as tokens, in the bytes of Arrow's type of a token."""
 
     prompt: tuple[bytes, ...]
+    """Program and prompt, in parts."""
     completion: bytes
+    """The completion, without the end."""
     prefix: int
+    """Number of tokens at the beginning that all lessons of the program share."""
     ignored: int
+    """Number of tokens of the prompt."""
     answer: int
+    """Number of tokens of the completion."""
 
 
 class Ids:
@@ -70,10 +71,10 @@ class Encoder(Protocol):
     """Arrow's type of a token in the file."""
 
     def program(self, text: str) -> None:
-        """Sets the program that the lessons after this begin with."""
+        """Sets the program of the next lessons."""
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
-        """Their tokens; for those that have none, the reason."""
+        """The tokens of each lesson, or the reason why it has none."""
 
 
 def encoder(tokenizer: AnyTokenizer) -> Encoder:
@@ -81,7 +82,7 @@ def encoder(tokenizer: AnyTokenizer) -> Encoder:
 
 
 class PretrainedEncoder:
-    """For tokenizers that are not ours, whose tokens may depend on what stands around them."""
+    """For Hugging Face tokenizers, whose tokens may depend on the text around them."""
 
     type = pa.int32()
 
@@ -93,7 +94,7 @@ class PretrainedEncoder:
         self._tokens = [*self.tokenizer.begin, *self.tokenizer.encode(text)]
 
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
-        prompts = [f"{self._text}{lesson.state}{lesson.asked}" for lesson in lessons]
+        prompts = [f"{self._text}{lesson.state}{lesson.question}" for lesson in lessons]
         texts = [prompt + lesson.completion for prompt, lesson in zip(prompts, lessons, strict=True)]
         tokens = self.tokenizer.encode_all(texts)
         wrong = self.tokenizer.wrong(texts, tokens)
@@ -112,7 +113,7 @@ class PretrainedEncoder:
 
 
 class ByteEncoder:
-    """For `Bytes`, whose tokens are bytes but for the end: 16 bits a token, little end first."""
+    """For `Bytes`, whose tokens are bytes except for the end: 16 bits for each token, little-endian."""
 
     type = pa.int16()
 

@@ -1,8 +1,8 @@
-"""Lessons as a job in shards: what decides them, and the work, which makes the lessons of some programs.
+"""Makes lessons as a job in shards.
 
-Everything about lessons goes by program: splits, duplicates, shares, what is held out. So all runs of a
-program are one item of the job, and the rows are those that `lessons.build` makes, in other files.
-Not: one program's lessons on several machines.
+Splits, duplicates, shares and held-out programs depend only on the program. So all runs of a program are one
+item of the job, and the rows are those of `lessons.build`, in other files. The lessons of one program are
+never divided among machines.
 """
 
 import hashlib
@@ -66,12 +66,13 @@ def build_in_shards(
     progress: Callable[[Progress], None] = lambda progress: None,
     note: Callable[[str], None] = lambda text: None,
 ) -> tuple[LessonSummary, JobSummary]:
-    """The lessons that `lessons.build` makes, in shards of about `size` programs, wherever `runner` makes
-    them: what the folder does not have yet, as `run_job` does.
+    """Makes the lessons of `lessons.build` in shards of about `size` programs, on the machines of `runner`.
+
+    Shards that the folder has already are not made again (see `run_job`).
 
     Raises:
-        InputError: nothing would be left; the folder holds other lessons, and not `replace`.
-        RecordingError: recordings cannot be read, or the folder not be written to.
+        InputError: no lesson would remain; the folder contains other lessons and `replace` is False.
+        RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
     open_tokenizer(settings.tokenizer)  # one that cannot be had is said at once
@@ -85,14 +86,14 @@ def build_in_shards(
     head = state_head(settings, census.sha256, held_out.sha256)
     summary = LessonSummary()
 
-    def begin(place: JobFolder) -> None:
-        (place.folder / STATE_NAME).unlink(missing_ok=True)
-        write_whole(place.hidden / _HELD_OUT, "".join(json.dumps(text) + "\n" for text in texts))
+    def begin(job_folder: JobFolder) -> None:
+        (job_folder.folder / STATE_NAME).unlink(missing_ok=True)
+        write_whole(job_folder.hidden / _HELD_OUT, "".join(json.dumps(text) + "\n" for text in texts))
 
-    def finish(place: JobFolder, lines: Sequence[Line]) -> None:
+    def finish(job_folder: JobFolder, lines: Sequence[Line]) -> None:
         for line in lines:
             summary.add(LessonSummary(**line["summary"]))
-        write_state(place.folder, head, summary, recordings=summary.recordings)
+        write_state(job_folder.folder, head, summary, recordings=summary.recordings)
 
     task = {
         "runs": [str(folder.folder.resolve()) for folder in folders],
@@ -122,11 +123,11 @@ def build_in_shards(
     return summary, job_summary
 
 
-# -- what there is to do -----------------------------------------------------------------------------
+# -- the plan ----------------------------------------------------------------------------------------
 
 
 class _Stretch(NamedTuple):
-    """Recordings one after another, in one shard. first: place of its first among all."""
+    """Consecutive recordings of one shard. first: number of its first among all recordings."""
 
     first: int
     folder: int
@@ -135,19 +136,19 @@ class _Stretch(NamedTuple):
 
 @dataclass
 class _Census:
-    """All recordings, in little memory: some forty bytes of each."""
+    """All recordings, in about forty bytes of memory each."""
 
     folders: list[Recordings]
     stretches: list[_Stretch] = field(default_factory=list)
     programs: "array[int]" = field(default_factory=lambda: array("Q"))
-    """Of each recording, 64 bits of its program's hash."""
+    """64 bits of the hash of each recording's program."""
     known_by: bytearray = field(default_factory=bytearray)
-    """Of each, a digest of what tells it from others."""
+    """Digests that distinguish the recordings."""
     not_cleared: Counter[str] = field(default_factory=Counter)
     sha256: str = ""
 
     def items(self) -> Iterator[Item]:
-        """Each program with its runs, in order of the first."""
+        """Each program with its runs, in the order of their first runs."""
         column = pa.Array.from_buffers(pa.uint64(), len(self.programs), [None, pa.py_buffer(self.programs)])
         codes = column.dictionary_encode().indices
         order = pc.array_sort_indices(codes)  # stable: runs of a program stay in order
@@ -183,7 +184,10 @@ class _Census:
 
 
 def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
-    """Raises InputError where none is cleared for training and that is asked for."""
+    """Reads all recordings once.
+
+    Raises InputError if none is cleared for training, unless the settings allow any licence.
+    """
     census = _Census(folders)
     sha256 = hashlib.sha256()
     columns = ("id", "code", "n_events", "threads", "train_ok", "source", "licence")
@@ -211,11 +215,11 @@ def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
 
 
 class _Some:
-    """Recordings here and there, in the order that all of them have."""
+    """Some of the recordings, in the order of all recordings."""
 
     def __init__(self, folders: list[str], items: list[list[tuple[int, str, int]]]) -> None:
-        wanted = [(folder, shard, row) for item in items for folder, shard, row in item]
-        self.where = sorted(wanted, key=lambda one: (one[0], len(one[1]), *one[1:]))
+        rows = [(folder, shard, row) for item in items for folder, shard, row in item]
+        self.where = sorted(rows, key=lambda row: (row[0], len(row[1]), *row[1:]))
         shards: dict[int, set[str]] = {}
         for folder, shard, _ in self.where:
             shards.setdefault(folder, set()).add(shard)
@@ -233,7 +237,7 @@ def _tokenizer(name: str) -> AnyTokenizer:
 
 @lru_cache(maxsize=1)
 def _held_out(path: Path, sha256: str) -> HeldOut:
-    """The programs that the driver wrote down. sha256: over them."""
+    """The held-out programs, as the driver wrote them. sha256: their digest."""
     held_out = HeldOut()
     for name, code in read_items(path, 0, 1 << 60):
         held_out.add(name, code)
@@ -243,18 +247,18 @@ def _held_out(path: Path, sha256: str) -> HeldOut:
 
 
 def _make(task: dict[str, Any]) -> Line | None:
-    """Make the lessons of items FIRST to STOP of a shard. If that is all of it, it is put in its place."""
+    """Make the lessons of items FIRST to STOP of a shard. A shard that is complete is moved to its place."""
     if task["deskcheck"] != __version__:
         raise InputError(
             f"{os.uname().nodename}: has deskcheck {__version__}; the machine that planned the job has "
-            f"{task['deskcheck']}. Install the same on all of them."
+            f"{task['deskcheck']}. Install the same version on all of them."
         )
-    place = JobFolder(task["folder"])
-    check_seen(place, map(Path, task["runs"]), "folders")
+    job_folder = JobFolder(task["folder"])
+    check_seen(job_folder, map(Path, task["runs"]), "folders")
     first, stop = task["first"], task["stop"]
-    items = read_items(place.plan(task["shard"]), first, stop)
-    scratch = place.scratch(task["shard"], first, stop)
-    with place.doing("make a shard"):
+    items = read_items(job_folder.plan(task["shard"]), first, stop)
+    scratch = job_folder.scratch(task["shard"], first, stop)
+    with job_folder.doing("make a shard"):
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
     if task["blame"] is None:
@@ -265,17 +269,17 @@ def _make(task: dict[str, Any]) -> Line | None:
                 raise
             raise InputError(
                 str(error)
-            ) from error  # damaged: no fault of a program's, and no use to try again
+            ) from error  # damaged: no program is to blame, and trying again does not help
     else:
         summary = LessonSummary(recordings=sum(map(len, items)))
         summary.leave_out("recordings", _ENDED, summary.recordings)
     problems = {} if task["blame"] is None else {_named(task, items[0][0]): task["blame"]}
     report = {"programs": len(items), "problems": problems, "summary": summary.to_dict()}
-    with place.doing("put a shard in its place"):
+    with job_folder.doing("move a shard to its place"):
         write_whole(scratch / "told.json", json.dumps(report))
         if not task["whole"]:
             return None
-        line = _put(place, task["shard"], [scratch])
+        line = _put(job_folder, task["shard"], [scratch])
         shutil.rmtree(scratch, ignore_errors=True)
         return line
 
@@ -302,33 +306,33 @@ def _tuple(value: Any) -> Any:
 
 
 def _named(task: dict[str, Any], where: tuple[int, str, int]) -> str:
-    """The id of a recording, which may be one that cannot be read."""
+    """The id of a recording; its place if it cannot be read."""
     folder, shard, row = where
     columns = Recordings(task["runs"][folder], shards={shard}).columns("id")
     return next(id_ for _, at, id_ in columns if at == row)
 
 
 def _join(task: dict[str, Any]) -> Line:
-    """Make a shard of its parts, given as ``[first, stop]`` in order."""
-    place = JobFolder(task["folder"])
-    with place.doing("join the parts of a shard"):
-        parts = [place.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
-        return _put(place, task["shard"], parts)
+    """Make a shard from its parts, which are given as ``[first, stop]`` in order."""
+    job_folder = JobFolder(task["folder"])
+    with job_folder.doing("join the parts of a shard"):
+        parts = [job_folder.scratch(task["shard"], first, stop) for first, stop in task["parts"]]
+        return _put(job_folder, task["shard"], parts)
 
 
-def _put(place: JobFolder, name: str, parts: list[Path]) -> Line:
-    """Put the files of a shard in their places, as one of all parts."""
+def _put(job_folder: JobFolder, name: str, parts: list[Path]) -> Line:
+    """Join the parts of a shard, and move its files to their places."""
     paths: dict[str, Path] = {}
     for split in SPLITS:
         sources = [path for part in parts for path in part.glob(f"{split}-*.parquet")]
         if not sources:
             continue
-        paths[split] = place.file(split, name)
+        paths[split] = job_folder.file(split, name)
         if len(parts) > 1:  # they stay, should this be stopped and begun again
-            sources = [_joined(sources, place.work / f"{name}.{split}")]
+            sources = [_joined(sources, job_folder.work / f"{name}.{split}")]
         sync(sources[0])
         os.replace(sources[0], paths[split])
-    sync(place.folder)
+    sync(job_folder.folder)
     reports = [read_json(read_file(part / "told.json"), str(part / "told.json")) for part in parts]
     summary = LessonSummary()
     for report in reports:
@@ -348,7 +352,7 @@ def _put(place: JobFolder, name: str, parts: list[Path]) -> Line:
 
 
 def _joined(sources: list[Path], into: Path) -> Path:
-    """Several files as one, row group by row group."""
+    """Joins several files, row group by row group."""
     with file_writer(into, pq.read_schema(sources[0])) as writer:
         for source in sources:
             for group in read_groups(source):

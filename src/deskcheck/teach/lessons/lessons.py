@@ -1,9 +1,9 @@
 """Lessons: recordings as rows that a model learns from. docs/reference/lessons.md describes the columns.
 
-`build` reads recordings in their order, in flat memory, and writes shards that are whole or absent; started
-again on the same folder it goes on where it was. What gives no lesson is counted by its reason in
-``lessons.json``, beside the shards: nothing is cut, nothing is left out silently. A first pass reads the
-programs alone, so that what cannot come to anything is said before hours are spent.
+`build` reads recordings in order, in constant memory, and writes shards that are complete or absent. Called
+again on the same folder, it resumes. Nothing is truncated, and nothing is left out silently: ``lessons.json``
+counts the recordings without lessons by reason. A first pass reads only the programs, so that errors appear
+before hours are spent.
 """
 
 import json
@@ -33,7 +33,7 @@ FORMAT = 1
 _SHARD_ROWS = 100_000
 _SHARD_BYTES = 256 << 20
 _UNWRITTEN = 100
-"""So many lessons that the tokenizer cannot write, and no other, are enough."""
+"""Stop after this many lessons if the tokenizer can write none of them."""
 
 
 def build(
@@ -41,16 +41,16 @@ def build(
     out: str | os.PathLike[str],
     settings: LessonSettings | None = None,
     *,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda finished, total: None,
     note: Callable[[str], None] = lambda text: None,
 ) -> LessonSummary:
-    """Write the lessons of folders of recordings into a folder, or what is missing of them.
+    """Write the lessons of folders of recordings into a folder, or those that are missing there.
 
-    progress: told how many recordings are done, of how many.
+    progress: receives the number of finished recordings, and the number of all.
 
     Raises:
-        InputError: nothing would be left; the folder holds lessons of other settings or recordings.
-        RecordingError: recordings cannot be read, or the folder not be written to.
+        InputError: no lesson would remain; the folder has lessons of other settings or recordings.
+        RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
     tokenizer = open_tokenizer(settings.tokenizer)
@@ -87,15 +87,17 @@ def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     notebooks = path.is_dir() and any(path.rglob("*.trajectory.parquet"))
     if notebooks and not any(path.glob("recordings-*.parquet")):
         raise InputError(
-            f"{path}: holds trajectories of notebooks. Lessons are made of recordings of programs "
-            "(deskcheck record FILE.py ... --out FOLDER): name such a folder."
+            f"{path}: holds trajectories of notebooks. Name a folder of recordings of programs "
+            "(deskcheck record FILE.py ... --out FOLDER)."
         )
     return Recordings(path)
 
 
 def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
-    """Programs that no lesson may be made of, each with the name of its set. Raises InputError where a set
-    has none that was not named before it."""
+    """The programs to leave out, each with the name of its set.
+
+    Raises InputError for a set whose programs are all in the sets before it.
+    """
     codes: set[str] = set()
     for source in settings.without:
         before = len(codes)
@@ -104,7 +106,7 @@ def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> 
                 codes.add(program.code)
                 yield source.partition(":")[0], program.code
         if len(codes) == before:
-            raise InputError(f"without {source!r}: has no programs that were not named before it.")
+            raise InputError(f"without {source!r}: all its programs are in the sets before it.")
 
 
 def note_not_cleared(not_cleared: dict[str, int], note: Callable[[str], None]) -> None:
@@ -114,7 +116,7 @@ def note_not_cleared(not_cleared: dict[str, int], note: Callable[[str], None]) -
 
 
 def refuse_nothing(summary: LessonSummary, settings: LessonSettings) -> None:
-    """Raise InputError where no lesson was made, with the reasons."""
+    """Raise InputError, with the reasons, if there are no lessons."""
     if summary.lessons:
         return
     shortest = summary.shortest_left_out
@@ -134,12 +136,12 @@ def write_state(
     recordings: int = 0,
     shards: int = 0,
 ) -> None:
-    """Write ``lessons.json``. recordings, shards: how many are done."""
+    """Write ``lessons.json``. recordings, shards: the numbers of finished ones."""
     position = {"recordings": recordings, "shards": shards}
     state = head | {"complete": complete, "position": position, "summary": summary.to_dict()}
     path = folder / STATE_NAME
     part = path.with_name(f"{STATE_NAME}.part")
-    with disk_errors(path, "save how far the lessons are"):
+    with disk_errors(path, "save the progress of the lessons"):
         part.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
         sync(part)
         os.replace(part, path)
@@ -147,7 +149,7 @@ def write_state(
 
 
 def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256: str) -> dict[str, Any]:
-    """What ``lessons.json`` begins with: lessons of another are others."""
+    """The beginning of ``lessons.json``. Lessons with a different one are different lessons."""
     return {
         "format": FORMAT,
         "settings": asdict(settings),
@@ -157,7 +159,7 @@ def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256
 
 
 class _Builder:
-    """Writes the missing shards. ``lessons.json`` has everything that a later start needs."""
+    """Writes the missing shards. ``lessons.json`` has all data to resume from."""
 
     def __init__(
         self, folder: Path, settings: LessonSettings, tokenizer: AnyTokenizer, choice: Choice
@@ -166,8 +168,8 @@ class _Builder:
         self.settings = settings
         self.choice = choice
         self.maker = Maker(settings, tokenizer, choice)
-        self.done = 0
-        """Recordings whose lessons are in shards."""
+        self.finished = 0
+        """Number of recordings whose lessons are in shards."""
         self.shards = 0
         self.complete = False
 
@@ -180,16 +182,16 @@ class _Builder:
         if self.complete:
             return self.summary
         self.summary.programs = self.choice.usable
-        if not self.done:
+        if not self.finished:
             self._save()  # refuses the folder to others from now on
         shard = self._begin_shard()
         try:
             for number, recording in enumerate(self.choice.recordings):
-                if number >= self.done:
+                if number >= self.finished:
                     self.maker.add(number, recording, shard)
                     self._refuse_unwritten()
                 self.maker.finished(number, recording)
-                if number < self.done:
+                if number < self.finished:
                     continue
                 if shard.rows >= _SHARD_ROWS or shard.size_bytes >= _SHARD_BYTES:
                     self._finish(shard, number + 1)
@@ -211,7 +213,7 @@ class _Builder:
         (self.folder / STATE_NAME).unlink(missing_ok=True)
 
     def _refuse_unwritten(self) -> None:
-        """Stop where nothing but this has come of the first lessons."""
+        """Raise InputError if the tokenizer could write none of the first lessons."""
         unwritten = self.maker.unwritten.total()
         if unwritten >= _UNWRITTEN and not self.summary.kept:
             reason = self.maker.unwritten.most_common(1)[0][0]
@@ -226,18 +228,18 @@ class _Builder:
         return state_head(self.settings, self.choice.recordings_sha256, self.choice.held_out.sha256)
 
     def _go_on(self) -> None:
-        """Take up what an earlier builder left."""
+        """Resume from the files of an earlier builder."""
         path = self.folder / STATE_NAME
         if not path.exists():
             files = sorted(path.name for path in self.folder.glob("*.parquet"))
             if (self.folder / "job.json").exists():
                 raise InputError(
-                    f"{self.folder}: holds a job that is not whole: go on with its own command (--shards), "
+                    f"{self.folder}: holds an unfinished job. Resume it by its own command (--shards), "
                     "or choose another folder."
                 )
             if files:
                 raise InputError(
-                    f"{self.folder}: holds {files[0]} and no {STATE_NAME}: it was made by something else. "
+                    f"{self.folder}: holds {files[0]} and no {STATE_NAME}, so deskcheck did not make it. "
                     "Choose another folder."
                 )
             return
@@ -253,7 +255,7 @@ class _Builder:
         if had != head:
             self._refuse_others(had, head)
         self.maker.summary, self.complete = summary, state["complete"]
-        self.done, self.shards = position["recordings"], position["shards"]
+        self.finished, self.shards = position["recordings"], position["shards"]
         if self.complete:
             self._refuse_damaged()
         open_programs = self._open_programs()
@@ -264,7 +266,7 @@ class _Builder:
                 for batch in pq.ParquetFile(path).iter_batches(columns=["program_sha256", "key"]):
                     for sha, key in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                         if (program := bytes.fromhex(sha)) in open_programs:
-                            self.maker.seen[program].add(key)
+                            self.maker.lesson_keys[program].add(key)
 
     def _refuse_damaged(self) -> None:
         for path, _, _ in shard_files(self.folder):
@@ -291,14 +293,14 @@ class _Builder:
         raise InputError(f"{self.folder}: holds lessons {what}. Choose another folder, or delete this one.")
 
     def _open_programs(self) -> set[bytes]:
-        """Programs with runs that are done and runs that are not."""
+        """The programs with both finished and unfinished runs."""
         runs_done: Counter[bytes] = Counter()
         for number, recording in enumerate(self.choice.recordings):
-            if number >= self.done:
+            if number >= self.finished:
                 break
             if number not in self.choice.refused:
                 runs_done[bytes.fromhex(program_sha256(recording.program.code))] += 1
-        return {sha for sha, count in runs_done.items() if count < self.choice.programs[sha].left}
+        return {sha for sha, count in runs_done.items() if count < self.choice.programs[sha].runs_left}
 
     def _save(self) -> None:
         write_state(
@@ -306,16 +308,16 @@ class _Builder:
             self._head(),
             self.summary,
             complete=self.complete,
-            recordings=self.done,
+            recordings=self.finished,
             shards=self.shards,
         )
 
     def _begin_shard(self) -> LessonShard:
         return LessonShard(self.folder, f"{self.shards:05d}", self.maker.schema)
 
-    def _finish(self, shard: LessonShard, done: int) -> None:
+    def _finish(self, shard: LessonShard, finished: int) -> None:
         self.maker.flush(shard)
         shard.finish()
-        self.done = done
+        self.finished = finished
         self.shards += 1
         self._save()

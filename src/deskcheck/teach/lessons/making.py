@@ -1,4 +1,4 @@
-"""Lessons of recordings, one after another, as rows of a shard."""
+"""Makes the lessons of recordings as rows of a shard."""
 
 import hashlib
 import random
@@ -29,8 +29,10 @@ from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 
 class Maker:
-    """Makes the lessons of recordings and counts them in `summary`. Rows wait in memory until there are
-    enough of a split to write, or `flush` is called."""
+    """Makes the lessons of recordings and counts them in `summary`.
+
+    Rows stay in memory until a split has enough of them, or until `flush`.
+    """
 
     def __init__(self, settings: LessonSettings, tokenizer: AnyTokenizer, choice: Choice) -> None:
         self.settings = settings
@@ -40,26 +42,26 @@ class Maker:
         self.schema = schema(self.encoder.type if settings.ids else None)
         self.summary = LessonSummary()
         self.unwritten: Counter[str] = Counter()
-        """Lessons that the tokenizer cannot write, by reason."""
-        self.seen: defaultdict[bytes, KeySet] = defaultdict(KeySet)
-        """Of programs that have runs still to come: which lessons there were."""
+        """Number of lessons that the tokenizer cannot write, by reason."""
+        self.lesson_keys: defaultdict[bytes, KeySet] = defaultdict(KeySet)
+        """Keys of the earlier lessons of each program that has more runs to come."""
         self._prefix = _Prefix()
         self._rows: dict[str, LessonRows] = {}
 
     def flush(self, shard: LessonShard) -> None:
-        """Write what waits."""
+        """Write the rows in memory."""
         for split in list(self._rows):
             shard.write(split, self._rows.pop(split))
 
     def finished(self, number: int, recording: Recording) -> None:
-        """A recording is done: forget the lessons of its program if it was the last of that."""
+        """Forget the lessons of a program after its last recording."""
         if number in self.choice.refused:
             return
         sha = bytes.fromhex(program_sha256(recording.program.code))
         program = self.choice.programs[sha]
-        program.left -= 1
-        if not program.left:
-            self.seen.pop(sha, None)
+        program.runs_left -= 1
+        if not program.runs_left:
+            self.lesson_keys.pop(sha, None)
 
     def add(self, number: int, recording: Recording, shard: LessonShard) -> None:
         summary = self.summary
@@ -120,13 +122,13 @@ class Maker:
             program.train_ok,
             prefix.split,
         )
-        keys_before = self.seen[prefix.sha]
+        keys_before = self.lesson_keys[prefix.sha]
         for batch in _batches(lessons):
             new: list[Lesson] = []
             keys: list[int] = []
             for lesson in batch:
                 hashed = prefix.hashed.copy()
-                text = f"{lesson.state}{lesson.asked}\0{lesson.completion}"
+                text = f"{lesson.state}{lesson.question}\0{lesson.completion}"
                 hashed.update(text.encode("utf-8", "surrogatepass"))
                 key = int.from_bytes(hashed.digest(), "little")
                 if keys_before.add(key):
@@ -169,7 +171,7 @@ class Maker:
             rows.prefixes.append(encoded.prefix)
             rows.trained.append(trained)
             rows.keys.append(key)
-            rows.chars += len(lesson.state) + len(lesson.asked) + len(lesson.completion)
+            rows.chars += len(lesson.state) + len(lesson.question) + len(lesson.completion)
             if rows.ids is not None:
                 rows.ids.add(encoded)
             count_kept += 1
@@ -204,7 +206,7 @@ _BATCH_LESSONS, _BATCH_CHARS = 512, 1 << 20
 
 
 def _batches(lessons: Iterable[Lesson]) -> Iterator[list[Lesson]]:
-    """So many at a time that tokenizing them together pays, and no more."""
+    """Groups of lessons, each just large enough for tokenizing them together to pay."""
     batch: list[Lesson] = []
     chars = 0
     for lesson in lessons:
@@ -219,7 +221,7 @@ def _batches(lessons: Iterable[Lesson]) -> Iterator[list[Lesson]]:
 
 @dataclass(slots=True)
 class _Prefix:
-    """What all lessons of a program share."""
+    """The common data of all lessons of a program."""
 
     text: str = ""
     code: str | None = None

@@ -1,8 +1,8 @@
-"""The lessons of one recording: what a model is shown, and what it is to say.
+"""The lessons of one recording: prompts and completions.
 
-A step's lesson goes from one state to the one `jump` events later (`dynamic`, `dynamic_instruction`); in the
-other notations a lesson is a whole run. What a program's own text does not decide is no lesson: a place in
-another file, a trace whose end is missing.
+In `dynamic` and `dynamic_instruction`, a lesson is a step from one state to the state `jump` events later. In
+the other notations it is a whole run. The program's text must decide a lesson: steps in other files, and
+traces without an end, are left out.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -16,23 +16,18 @@ from deskcheck.recording.program import code_lines
 STEPWISE = ("dynamic", "dynamic_instruction")
 """Notations whose lessons are steps."""
 _ELIDING = {"direct": None, "inline": 100_000}
-"""Notations in which a long run can be a short text -> events beyond which none is written: `inline` holds
-what every line did until the end."""
+"""Limits for the events of a run, for notations in which a long run can be a short text: `inline` needs the
+whole run in memory."""
 
 LeftOut = Callable[[str, str, int], None]
-"""Told of what gives no lesson: notation, reason, how many."""
+"""Called for steps and runs without a lesson: (notation, reason, number)."""
 
 
 class Lesson(NamedTuple):
-    """What comes after the program.
-
-    state, asked: the prompt's two parts; of a whole run there is no state. A newline begins what is asked
-    about a state. jump, event: of steps; None for a whole run. depth: frames on the call stack; of a whole
-    run the most.
-    """
+    """A lesson, without its program."""
 
     state: str
-    asked: str
+    question: str
     completion: str
     jump: int | None
     event: int | None
@@ -40,7 +35,7 @@ class Lesson(NamedTuple):
 
     @property
     def prompt(self) -> str:
-        return self.state + self.asked
+        return self.state + self.question
 
 
 def granularity_of(notation: str) -> str:
@@ -48,7 +43,7 @@ def granularity_of(notation: str) -> str:
 
 
 def count_states(recording: Recording, notation: str) -> int:
-    """How many states a run has in a stepwise notation."""
+    """The number of states of a run in a stepwise notation."""
     if recording.environment.granularity != "instruction" or NOTATIONS[notation].instructions:
         return len(recording.trace)
     return len(paths_of_states(recording, notation))
@@ -64,7 +59,7 @@ def paths_of_states(recording: Recording, notation: str) -> list[tuple[int, int,
 def step_lessons(
     recording: Recording, notation: str, chosen: Iterable[tuple[int, int]], left_out: LeftOut
 ) -> Iterator[Lesson]:
-    """A lesson for each chosen (state, jump); they come in order of the states."""
+    """A lesson for each chosen (state, jump), in the order of the states."""
     program = recording.program
     code = code_lines(program.code)
     steps = iter(chosen)
@@ -72,20 +67,20 @@ def step_lessons(
     waiting: dict[int, list[tuple[str, str, int, int, int]]] = {}
     questions: dict[tuple[int, int], str] = {}
     states = RunningTexts(file=program.filename, instructions=NOTATIONS[notation].instructions)
-    at = -1
+    position = -1
     for row in recording.trace.rows:
         if not states.advance(row):
             continue
-        at += 1
-        ready = waiting.pop(at, None)
-        if ready is None and (step is None or step[0] != at):
+        position += 1
+        ready = waiting.pop(position, None)
+        if ready is None and (step is None or step[0] != position):
             if step is None and not waiting:
                 return
             continue
         text = states.text()
         for before, asks, jump, start, depth in ready or ():
             yield Lesson(before, asks, text, jump, start, depth)
-        while step is not None and step[0] == at:
+        while step is not None and step[0] == position:
             jump = step[1]
             step = next(steps, None)
             line = states.current_line
@@ -95,15 +90,15 @@ def step_lessons(
             question = questions.get((line, jump))
             if question is None:
                 question = questions[line, jump] = step_question(code, line, jump)
-            waiting.setdefault(at + jump, []).append((text, question, jump, at, states.depth))
+            waiting.setdefault(position + jump, []).append((text, question, jump, position, states.depth))
 
 
 class _OtherFile(Exception):
-    """A run went into another file than the program's."""
+    """A run entered a different file than the program's."""
 
 
 def trace_lesson(recording: Recording, notation: str, budget: int, left_out: LeftOut) -> Lesson | None:
-    """The lesson of a whole run; None if it cannot be one, with the reason to `left_out`."""
+    """The lesson of a whole run. If there is none, returns None and gives the reason to `left_out`."""
     trace, program = recording.trace, recording.program
     if trace.cut or recording.run_result.cut:
         left_out(notation, "the trace is cut", 1)

@@ -1,7 +1,7 @@
-"""Which recordings give lessons, and how many steps of each: a first pass, which reads the programs alone, so
-that what cannot come to anything is said before hours are spent.
+"""Chooses the recordings for lessons, and the number of steps of each.
 
-All of it goes by program: what is chosen of one does not depend on what other programs there are.
+This is a first pass that reads only the programs, so that errors appear before hours are spent. The choice
+for a program does not depend on other programs.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ from deskcheck.teach.lessons.tokens import AnyTokenizer
 
 @dataclass(slots=True)
 class _Known:
-    """The first pass's facts about a program. left: runs that the second has not reached."""
+    """The first pass's facts about a program. runs_left: runs that the second pass has not reached."""
 
-    left: int = 0
+    runs_left: int = 0
     runs: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     too_long: bool = False
@@ -31,7 +31,7 @@ class _Known:
 
 
 class Choice:
-    """The decision about each recording, by its place in the order of all."""
+    """The decision about each recording, by its number in the order of all."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Choice:
         held_out: HeldOut,
     ) -> None:
         self.recordings = recordings
-        """Read a second time by who makes the lessons: the same in the same order."""
+        """The recordings, which the second pass reads again in the same order."""
         self.held_out = held_out
         self.settings = settings
         self.refused: dict[int, str] = {}
-        """Place of a recording -> why it gives no lesson."""
+        """The reason why a recording gives no lesson, by its number."""
         self.steps: dict[int, int] = {}
-        """Place -> steps at most, where that was asked for."""
+        """Limit for the steps of a recording, by its number, if the settings have a limit."""
         self.programs: dict[bytes, _Known] = {}
         self.not_cleared: Counter[str] = Counter()
         self.count = 0
@@ -72,7 +72,7 @@ class Choice:
             if known_program.near:
                 self.refused[number] = known_program.near
                 continue
-            known_program.left += 1
+            known_program.runs_left += 1
             if settings.steps is not None:
                 known_program.runs.append(number)
                 known_program.sizes.append(len(recording.trace))
@@ -103,7 +103,7 @@ class Choice:
 
     @property
     def usable(self) -> int:
-        """Programs that are not refused."""
+        """The number of programs that are not refused."""
         return sum(program.near is None for program in self.programs.values())
 
     def refuse_what_leaves_nothing(self) -> None:
@@ -119,13 +119,13 @@ class Choice:
             )
         if all(program.too_long or program.near for program in self.programs.values()):
             raise InputError(
-                f"budget={self.settings.budget} tokens: each of the {self.usable} programs alone is "
+                f"budget={self.settings.budget} tokens: each of the {self.usable} programs is "
                 "longer. Give a larger budget."
             )
 
 
 def known_by(id_: str, sha256: str, events: int) -> bytes:
-    """What tells a recording from another, of those that a folder may hold in its place."""
+    """A digest that changes when a recording is replaced by a different one."""
     return f"{id_}\0{sha256}\0{events}\n".encode("utf-8", "replace")
 
 

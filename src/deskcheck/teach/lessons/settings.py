@@ -1,4 +1,4 @@
-"""Which lessons are wanted, and what came of it."""
+"""Settings of lessons, and counts of the result."""
 
 import hashlib
 from dataclasses import asdict, dataclass, field
@@ -11,10 +11,10 @@ from deskcheck.settings import Setting, refuse_small
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonSettings:
-    """Which lessons are made.
+    """Settings of lessons.
 
-    budget: of program, prompt, completion and end. by_path: what a run does once is then there beside what it
-    does a hundred times. without: sources as `sources.programs` takes them.
+    budget: tokens of program, prompt, completion and end together. by_path: represent rare paths of a run as
+    well as frequent ones. without: sources for `sources.programs`.
     """
 
     notations: Annotated[
@@ -29,11 +29,11 @@ class LessonSettings:
     jumps: Annotated[
         tuple[int, ...],
         Setting(
-            "How many events a step leads on, with commas: one is drawn for each.", flag="--jump", commas=True
+            "Events in a step, with commas: one number is drawn for each step.", flag="--jump", commas=True
         ),
     ] = (1,)
     tokenizer: Annotated[str, Setting("bytes, or a Hugging Face tokenizer: its name or folder.")] = "bytes"
-    ids: Annotated[bool, Setting("Write the tokens and labels too, not the text alone.")] = True
+    ids: Annotated[bool, Setting("Write tokens and labels in addition to the text.")] = True
     budget: Annotated[
         int, Setting("Tokens of a whole lesson; longer ones are left out and counted.", min=2)
     ] = 8_000
@@ -43,7 +43,7 @@ class LessonSettings:
     ] = None
     by_path: Annotated[
         bool,
-        Setting("With --steps: of each run about as many of each path (lines before, at and after)."),
+        Setting("With --steps: take about as many steps of each path (lines before, at and after) of a run."),
     ] = False
     validation: Annotated[float, Setting("Share of the programs.", min=0, max=1)] = 0.05
     test: Annotated[float, Setting("Share of the programs.", min=0, max=1)] = 0.05
@@ -63,9 +63,9 @@ class LessonSettings:
     def __post_init__(self) -> None:
         for name in self.notations:
             if name not in NOTATIONS:
-                raise InputError(f"there is no notation {name!r}. Known are {', '.join(NOTATIONS)}.")
+                raise InputError(f"unknown notation {name!r}. The notations are {', '.join(NOTATIONS)}.")
         if not self.notations or len(set(self.notations)) < len(self.notations):
-            raise InputError(f"notations={self.notations!r}: name each that is wanted once.")
+            raise InputError(f"notations={self.notations!r}: name each notation once.")
         if not self.jumps or min(self.jumps) < 1:
             raise InputError(f"jumps={self.jumps!r}: each must be at least one, which is the next state.")
         refuse_small(self)
@@ -80,9 +80,10 @@ class LessonSettings:
 
 @dataclass(kw_only=True)
 class LessonSummary:
-    """What went in and what came of it. ``lessons.json`` holds it, with the settings.
+    """Counts of the input and the output, which ``lessons.json`` contains with the settings.
 
-    left_out: of recordings and of each notation, reason -> how many. kept: split -> notation -> counts.
+    left_out: number of recordings, and lessons of each notation, by reason. kept: counts of each notation of
+    each split.
     """
 
     recordings: int = 0
@@ -100,15 +101,15 @@ class LessonSummary:
         reasons = self.left_out.setdefault(what, {})
         reasons[reason] = reasons.get(reason, 0) + count
 
-    def add(self, other: "LessonSummary") -> None:
-        """Count what came of others too."""
+    def add(self, addition: "LessonSummary") -> None:
+        """Add the counts of another summary."""
         for name in ("recordings", "events", "programs"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+            setattr(self, name, getattr(self, name) + getattr(addition, name))
         for name in ("left_out", "kept", "sources", "licences", "tokens", "depths"):
-            _add_counts(getattr(self, name), getattr(other, name))
-        if other.shortest_left_out is not None:
+            _add_counts(getattr(self, name), getattr(addition, name))
+        if addition.shortest_left_out is not None:
             ours = self.shortest_left_out
-            self.shortest_left_out = min(other.shortest_left_out, ours or other.shortest_left_out)
+            self.shortest_left_out = min(addition.shortest_left_out, ours or addition.shortest_left_out)
 
     @property
     def lessons(self) -> int:
@@ -132,4 +133,4 @@ def _add_counts(counts: dict[str, Any], more: dict[str, Any]) -> None:
 
 
 def counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(counts.items(), key=lambda one: -one[1]))
+    return ", ".join(f"{count} {what}" for what, count in sorted(counts.items(), key=lambda item: -item[1]))

@@ -1,6 +1,7 @@
-"""Lessons on disk: ``train-00000.parquet``, ``validation-00000.parquet``, ...; lessons.md describes the
-columns. A shard's files get their names when they are whole, all before ``lessons.json`` speaks of them: what
-it does not speak of, a killed builder left.
+"""Lessons on disk: ``train-00000.parquet``, ...; docs/reference/lessons.md describes the columns.
+
+A shard's files receive their names when they are complete, and then ``lessons.json`` names them. So a file
+that it does not name was left by a killed builder.
 """
 
 import os
@@ -20,7 +21,7 @@ from deskcheck.teach.lessons.ids import Ids
 
 _TEXT, _COUNT = pa.string(), pa.int32()
 _SHARED_TEXT = pa.dictionary(pa.int32(), _TEXT)
-"""In memory: rows one after another share the program. In the file it is text as any other."""
+"""Type in memory, where neighbouring rows share the program. In the file it is plain text."""
 COLUMNS = {
     "prefix": _SHARED_TEXT,
     "prompt": _TEXT,
@@ -52,18 +53,18 @@ _JOB_NAME = "job.json"
 
 
 def refuse_unfinished(folder: Path) -> None:
-    """Raise InputError for a folder whose lessons are not all there: their making was ended."""
+    """Raise InputError for a folder with incomplete lessons, after an interrupted `deskcheck lessons`."""
     state = _state(folder)
     begun = (folder / _JOB_NAME).exists() if state is None else not state.get("complete", True)
     if begun:
         raise InputError(
-            f"{folder}: its lessons are not whole, the making of them was ended. The same `deskcheck "
-            "lessons` command goes on with it."
+            f"{folder}: its lessons are incomplete, because making them was interrupted. Rerun the same "
+            "`deskcheck lessons` command to resume."
         )
 
 
 def taught_as(folder: Path) -> dict[str, Any]:
-    """Notations and jumps of a folder of lessons; empty where it does not say."""
+    """Notations and jumps of a folder of lessons; empty if it does not say."""
     settings = (_state(folder) or {}).get("settings", {})
     return {name: settings[name] for name in ("notations", "jumps") if name in settings}
 
@@ -77,12 +78,12 @@ def _state(folder: Path) -> dict[str, Any] | None:
     except NotJSON:
         state = None
     if not isinstance(state, dict):
-        raise InputError(f"{path}: damaged. Make the lessons anew, in another folder.")
+        raise InputError(f"{path}: damaged. Make the lessons again, in another folder.")
     return state
 
 
 class Shared(NamedTuple):
-    """What rows one after another have in common."""
+    """The common values of neighbouring rows."""
 
     prefix: str
     program: str
@@ -103,13 +104,13 @@ def schema(token: Any | None) -> Any:
 
 
 class LessonRows:
-    """Rows of one split in the making."""
+    """The rows of one split in memory."""
 
     def __init__(self, ids: Ids | None) -> None:
         self.ids = ids
         self.shared: list[Shared] = []
         self.where = array("i")
-        """Of each row, its place in `shared`."""
+        """The place of each row's values in `shared`."""
         self.prompts: list[str] = []
         self.completions: list[str] = []
         self.jumps: list[int | None] = []
@@ -176,7 +177,7 @@ def file_writer(path: Path, schema: Any) -> pq.ParquetWriter:
 
 
 class LessonShard:
-    """The files of one number or name, in the making."""
+    """The files of a shard that is being written."""
 
     def __init__(self, folder: Path, name: str, schema: Any) -> None:
         self.folder = folder
@@ -197,7 +198,7 @@ class LessonShard:
         self.size_bytes += rows.size_bytes
 
     def finish(self) -> dict[str, Path]:
-        """Give the files their names. Those files, by split."""
+        """Give the files their names. Returns them by split."""
         files = {}
         for split, file in self._files.items():
             part = self._part(split)
@@ -219,7 +220,7 @@ class LessonShard:
 
 
 def shard_files(folder: Path) -> Iterator[tuple[Path, int, bool]]:
-    """(path, number, whether it has its name) of what a builder wrote."""
+    """(path, number, whether it is complete) of each file of a builder."""
     for path in sorted(folder.iterdir()):
         if named := _FILE.fullmatch(path.name):
             yield path, int(named[1]), named[2] is None

@@ -1,10 +1,9 @@
-"""Text as the numbers that a model reads and writes.
+"""Tokenizers: text as the numbers that a model reads and writes.
 
-`Bytes` is the tokenizer of the small models that are trained from nothing: one token a byte of UTF-8, with
-the digits of every number written least significant first. That is the order in which sums carry: each digit
-then depends on what stands before it (Lee et al. 2023, arXiv:2307.03381). Reversing runs of digits is its
-own inverse, so any text comes back exactly. `Words` is the same with one token for each of the words that
-its lessons are full of, which makes a state half as long; digits stay single.
+`Bytes` is the tokenizer of small models: one token for each byte of UTF-8, with the digits of every number
+in reverse. Sums carry in this order, so that each digit depends only on earlier ones (Lee et al. 2023,
+arXiv:2307.03381). Reversing digits twice restores any text. `Words` has further tokens for frequent words,
+which makes a state half as long; digits remain single.
 """
 
 import re
@@ -21,7 +20,7 @@ _DIGITS = re.compile(r"([0-9]{2,})")
 
 
 class Tokenizer(Protocol):
-    """What lessons and the stepper need of a tokenizer."""
+    """A tokenizer for lessons and the stepper."""
 
     size: int
     """Number of different tokens."""
@@ -32,10 +31,10 @@ class Tokenizer(Protocol):
         """The tokens of a text, with nothing added."""
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens. Never raises: other bytes become U+FFFD."""
+        """The text of tokens. Never raises: invalid bytes become U+FFFD."""
 
     def encode_prompt(self, prompt: str, program: str) -> list[int]:
-        """The tokens of what is asked about a program, behind those of its text (`program_text`)."""
+        """The tokens of a prompt about a program, to follow those of its text (`program_text`)."""
         return self.encode(prompt)
 
     def encode_answer(self, prompt: str, answer: str) -> list[int]:
@@ -48,9 +47,9 @@ class Tokenizer(Protocol):
 
 
 class Bytes(Tokenizer):
-    """Bytes of UTF-8, digits least significant first; two more tokens end an answer and fill a batch.
+    """Bytes of UTF-8, with the least significant digit first. Two more tokens end an answer and pad a batch.
 
-    Surrogates, which UTF-8 does not have, pass through as Python's ``surrogatepass`` writes them.
+    Surrogates are encoded by Python's ``surrogatepass``.
     """
 
     size = 258
@@ -61,7 +60,7 @@ class Bytes(Tokenizer):
         return list(self.data(text))
 
     def data(self, text: str) -> bytes:
-        """The tokens as bytes: `encode` without a number for each."""
+        """The tokens of `encode` as bytes."""
         return _turned(text).encode("utf-8", "surrogatepass")
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -74,11 +73,10 @@ class Bytes(Tokenizer):
 
 
 class Words(Tokenizer):
-    """`Bytes`, and a token for each of some words, names and runs of punctuation; what is none of them is
-    written in bytes.
+    """`Bytes` with a token for each of some words, which are names or runs of punctuation.
 
-    Where a text is taken apart does not depend on which words there are, and no digit is ever part of one.
-    words: each one piece of text as `pieces` gives them. Raises InputError for any other.
+    The division of a text does not depend on the words, and digits are never part of a word. words: pieces of
+    text by `pieces`. Raises InputError for any other word.
     """
 
     end = Bytes.end
@@ -93,7 +91,7 @@ class Words(Tokenizer):
                 raise InputError(f"words: {word.decode(errors='replace')!r} is not one word (see `pieces`).")
         self._numbers = {word: Bytes.size + number for number, word in enumerate(data)}
         if len(self._numbers) < len(data):
-            raise InputError("words: one of them is there twice.")
+            raise InputError("words: one of them occurs twice.")
         self._texts = [bytes([number]) for number in range(256)] + [b"", b""] + data
 
     def encode(self, text: str) -> list[int]:
@@ -116,31 +114,34 @@ class Words(Tokenizer):
         return _turned(text)
 
     @classmethod
-    def learned(cls, texts: Iterable[str], most: int, least: int = 20) -> "Words":
-        """The `most` words that save the most tokens in these texts; each stands there `least` times or
-        oftener. The same texts give the same words."""
+    def learned(cls, texts: Iterable[str], limit: int, min_count: int = 20) -> "Words":
+        """The `limit` words that save the most tokens in these texts, each with `min_count` or more uses.
+
+        The same texts give the same words.
+        """
         counts = Counter(piece for text in texts for piece in pieces(text))
         saved = [
             (-(len(word.encode("utf-8", "surrogatepass")) - 1) * n, word)
             for word, n in counts.items()
-            if n >= least and len(word) > 1
+            if n >= min_count and len(word) > 1
         ]
-        return cls([word for _, word in sorted(saved)[:most]])
+        return cls([word for _, word in sorted(saved)[:limit]])
 
 
 EDITS = 3
-"""What `Edits` adds, as a number: a model is of no use with another one's."""
+"""Version of the tokens of `Edits`. A model works only with the version it was trained with."""
 EDITS_READ = frozenset({2, EDITS})
-"""Those that models are run with: 3 tells items of lists and looks them up, iterators that go one
-on, and what these give next, where 2 told whole values."""
+"""Versions that can run models. Version 2 writes whole values; version 3 writes and looks up items of lists,
+and describes an iterator's next item and its advance."""
 
 
 class Edits(Tokenizer):
-    """Another tokenizer, but that a step is asked and answered in short: the answer is written as an edit of
-    the state before, and the prompt repeats, as it repeats the line, the values of the variables that the
-    line names (`deskcheck.notation.edits`) and tells the lines that may follow (`following`): what a machine
-    can look up a model need not. All texts are as they were: prompts go in, answers come out as whole
-    states."""
+    """A tokenizer that shortens the answer to a step: it is an edit of the state before.
+
+    A machine looks up for the model what it can: the prompt repeats the values of the variables in the line
+    (`deskcheck.notation.edits`) and names the lines that may follow (`following`). Callers still give prompts
+    and receive whole states.
+    """
 
     def __init__(self, tokenizer: Tokenizer, version: int = EDITS) -> None:
         self.tokenizer = tokenizer
@@ -176,14 +177,14 @@ class Edits(Tokenizer):
 
 
 def _number(line: str) -> int:
-    """The number before a line of a program; 0 without one."""
+    """The number at the beginning of a line of a program; 0 without one."""
     number, bar, _ = line.partition("|")
     return int(number) if bar else 0
 
 
 def pieces(text: str) -> list[str]:
-    """A text taken apart: names and keywords, runs of punctuation with the blanks around them, line ends with
-    the indent that follows, single digits, and everything else byte by byte (those left out here)."""
+    """The pieces of a text that can be words: names and keywords, runs of punctuation with the blanks around
+    them, and line ends with the indent after them. Digits and all else are single bytes, and left out."""
     matches = _PIECES.findall(text.encode("utf-8", "surrogatepass"))
     return [piece.decode("ascii") for piece in matches if piece.isascii()]
 
@@ -192,13 +193,13 @@ _PIECES = re.compile(rb"[A-Za-z_]+| ?[!-/:-@\[-^`{-~]+ *|\n+ *| +|.", re.DOTALL)
 
 
 class Pretrained(Tokenizer):
-    """A fast tokenizer of Hugging Face's, from a local folder or by its name on the hub.
+    """A fast Hugging Face tokenizer, from a local folder or the hub.
 
-    Texts are taken for texts: what looks like a special token is written out as any other.
+    A text that looks like a special token is encoded like any other text.
 
     Raises:
-        InputError: there is none of that name; it is not a fast one; it has no token that ends a text; it
-            cannot write a program down so that the same comes back.
+        InputError: it does not exist; it is not a fast tokenizer; it has no token that ends a text; it
+            cannot decode the tokens of a program to the same program.
         MissingExtra: the extra [teach] is not installed.
     """
 
@@ -215,7 +216,7 @@ class Pretrained(Tokenizer):
                 "tokenizer.json and tokenizer_config.json, and names on the Hugging Face hub."
             ) from error
         if not getattr(tokenizer, "is_fast", False):
-            raise InputError(f"tokenizer {name!r}: is not a fast one; those alone are read.")
+            raise InputError(f"tokenizer {name!r}: is not a fast tokenizer; only these are supported.")
         if tokenizer.eos_token_id is None:
             raise InputError(f"tokenizer {name!r}: has no token that ends a text (eos_token).")
         self.name = name
@@ -230,7 +231,7 @@ class Pretrained(Tokenizer):
         self.begin: list[int] = (
             [tokenizer.bos_token_id] if around[0] == tokenizer.bos_token_id is not None else []
         )
-        """The tokens before every text of a model."""
+        """The tokens before every text."""
         if wrong := self.wrong([_EVERYTHING], self.encode_all([_EVERYTHING]))[0]:
             raise InputError(f"tokenizer {name!r}: {wrong}. Choose one that keeps every character.")
 
@@ -238,7 +239,7 @@ class Pretrained(Tokenizer):
         return self.encode_all([text])[0]
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """The same of many texts, each by itself, on all cores."""
+        """The tokens of many texts, on all cores."""
         return [
             encoding.ids for encoding in self._backend.encode_batch(list(texts), add_special_tokens=False)
         ]
@@ -248,28 +249,27 @@ class Pretrained(Tokenizer):
         return text
 
     def wrong(self, texts: Sequence[str], tokens: Sequence[Sequence[int]]) -> list[str | None]:
-        """For each text and its tokens, why they do not say the same; None where they do."""
+        """The difference between each text and its tokens; None if they agree."""
         reasons: list[str | None] = []
         back = self._backend.decode_batch([list(numbers) for numbers in tokens], skip_special_tokens=False)
         for text, numbers, again in zip(texts, tokens, back, strict=True):
             if self.unknown is not None and self.unknown in numbers:
                 reasons.append("it has no token for some of the text")
             elif again != text:
-                at = next(
-                    (at for at, (a, b) in enumerate(zip(text, again, strict=False)) if a != b), len(again)
-                )
-                reasons.append(f"{text[at : at + 10]!r} comes back as {again[at : at + 10]!r}")
+                pairs = enumerate(zip(text, again, strict=False))
+                start = next((place for place, (old, new) in pairs if old != new), len(again))
+                reasons.append(f"{text[start : start + 10]!r} comes back as {again[start : start + 10]!r}")
             else:
                 reasons.append(None)
         return reasons
 
 
 _EVERYTHING = "1|def f(n):\n2|\treturn 'A  b'\n\nf 2: n=12\n+1\n" + "".join(map(chr, range(33, 127)))
-"""What programs and states are made of."""
+"""A text with all elements of programs and states."""
 
 
 AnyTokenizer = Bytes | Pretrained
-"""Those that lessons are counted with."""
+"""The tokenizers of lessons."""
 
 
 def open_tokenizer(name: str) -> AnyTokenizer:

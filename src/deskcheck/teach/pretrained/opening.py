@@ -1,4 +1,4 @@
-"""Which model a name means, where programs are to be stepped with it."""
+"""Opens the model of a name, to step programs with it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,15 +17,15 @@ _ARGUMENTS = frozenset({"device", "dtype"})
 
 @contextmanager
 def step_model(name: str, *, explain: bool, arguments: Mapping[str, Any]) -> Iterator[StepModel]:
-    """The model of that name, until it is left.
+    """The model of a name, open inside the `with` block.
 
-    ``nano``, a folder of ours; ``hf/NAME`` or a folder of Hugging Face's: run here; any other
-    ``PROVIDER/NAME``: asked through Inspect AI. explain: put an explanation of the notation before prompts.
-    arguments: of Hugging Face's, device and dtype (`Transformer`); of others, what the provider takes.
+    ``nano``, a folder of `deskcheck teach`, ``hf/NAME`` and folders of Hugging Face models run here. Any
+    other ``PROVIDER/NAME`` is asked through Inspect AI. explain: put an explanation of the notation before
+    prompts. arguments: device and dtype of a Hugging Face model, or arguments of the provider.
 
     Raises:
-        InputError: there is no such model, or it takes none of these arguments.
-        MissingExtra: what runs it is not installed.
+        InputError: the model does not exist, or does not take these arguments.
+        MissingExtra: a package that runs the model is not installed.
     """
     folder = folder_of(name)
     if name.startswith(HUGGING_FACE) or _is_hugging_face(folder):
@@ -49,13 +49,13 @@ def step_model(name: str, *, explain: bool, arguments: Mapping[str, Any]) -> Ite
 
 
 def _of_ours(folder: Path) -> StepModel:
-    """A model of deskcheck's: one that answers at once, or one that a level of another package trained."""
+    """A model that deskcheck or a level of another package trained."""
     opened = None if is_checkpoint(folder) else opened_by_a_level(folder)
     return open_checkpoint(folder) if opened is None else opened
 
 
 def _is_hugging_face(folder: Path) -> bool:
-    """Whether a folder holds a model that is not deskcheck's, or adapters of one."""
+    """Whether a folder contains a model that is not deskcheck's, or adapters of one."""
     if (folder / "adapter_config.json").is_file():
         return True
     config = folder / "config.json"

@@ -1,7 +1,7 @@
 """Prompts for one step as the tokens of a Hugging Face model, and its answers as text.
 
-Without an explanation a prompt is what lessons hold, to the token. With one it is what `deskcheck ask` sends:
-the words that explain the notation, and the model's own chat template around all of it, where it has one.
+Without an explanation, a prompt has the tokens of lessons. With one, it is the prompt of `deskcheck ask`: an
+explanation of the notation before it, and the model's chat template around it, if it has one.
 """
 
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from deskcheck.teach.small.interpreter import common
 
 
 class StepPrompts:
-    """How a model is asked. explain: it was not taught the notation.
+    """The prompts for a model. explain: the model was not taught the notation.
 
-    Raises InputError: a tokenizer that cannot be used (`Pretrained`).
+    Raises InputError if its tokenizer cannot be used (`Pretrained`).
     """
 
     def __init__(self, name: str, *, explain: bool) -> None:
@@ -32,7 +32,7 @@ class StepPrompts:
         )
 
     def tokens(self, program: str, prompt: str) -> list[int]:
-        """All that stands before the answer. program: as `program_text` has it."""
+        """All tokens before the answer. program: the text by `program_text`."""
         if not self.explain:
             return [*self.tokenizer.begin, *self.tokenizer.encode(program + prompt)]
         text = explained(program, prompt)
@@ -44,7 +44,7 @@ class StepPrompts:
         return list(templated["input_ids"])
 
     def shared(self, program: str) -> list[int]:
-        """What all prompts about a program begin with."""
+        """The tokens that all prompts about a program begin with."""
         return common(self.tokens(program, "f 1\n+1\n"), self.tokens(program, "globals: x=1\n+1\n"))
 
     def answer(self, before: Sequence[int], written: Sequence[int]) -> str:
@@ -61,7 +61,7 @@ def explained(program: str, prompt: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The state in an answer that may have words and a code fence around it; the answer where it has none."""
+    """The state in an answer, without the words and the code fence around it. Without a state: the answer."""
     read = read_state(text)
     return text if isinstance(read, str) else state_text(read)
 

@@ -1,9 +1,9 @@
-"""A model behind an interface, stepped: any that Inspect AI has, by name, an OpenAI-compatible server of
-one's own among them (``openai-api/vllm/MODEL``).
+"""Steps programs with a model behind an interface: any model of Inspect AI, by its name.
 
-The prompts of a round are sent together, and Inspect bounds how many are on their way at once. The server
-batches them. If it caches prefixes, as vLLM and SGLang do, it reads a program once: the program stands before
-the state. Needs the extra ``[ask]``.
+Your OpenAI-compatible server is one of them (``openai-api/vllm/MODEL``). The prompts of a round are sent
+together, and Inspect limits how many are under way at once. The server batches them. If it caches prefixes,
+like vLLM and SGLang, it reads a program once, because the program precedes the state. Needs the extra
+``[ask]``.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,10 @@ from deskcheck.teach.small.interpreter import Rows, StepAnswer
 
 
 class ServedModel:
-    """Asks greedily (temperature 0). explain: it was not taught the notation. close: when it is not needed
-    any more, on leaving `with`."""
+    """A model that answers greedily (temperature 0), to be used in a `with` block.
+
+    explain: the model was not taught the notation.
+    """
 
     def __init__(self, model: Model, *, explain: bool) -> None:
         self.model = model
@@ -29,7 +31,7 @@ class ServedModel:
         self._running = anyio.from_thread.start_blocking_portal()
 
     def __enter__(self) -> "ServedModel":
-        # One event loop for all rounds: the connections of a client belong to the one that it began in.
+        # One event loop for all rounds: the connections of a client belong to the loop that it began in.
         self.portal = self._running.__enter__()
         return self
 
@@ -37,18 +39,18 @@ class ServedModel:
         self._running.__exit__(*error)
 
     def read(self, programs: Sequence[str], longest: int = 2048) -> "ServedRows":
-        """As `StepModel.read`. longest: tokens of an answer, since the model's tokens are not known here."""
+        """See `StepModel.read`. longest: tokens of the answer only, since the prompt's tokens are unknown."""
         return ServedRows(self, list(programs), longest)
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
-        """As `StepModel.refuse_untaught`: jumps are chosen by likelihood, which such models do not tell."""
+        """See `StepModel.refuse_untaught`. Jumps need likelihoods, which such models do not report."""
         if list(jumps) != [1]:
-            raise InputError("--jump: jumps are chosen by their likelihood, which this model does not tell.")
+            raise InputError("--jump: jumps need likelihoods, which this model does not report.")
         if self.explain:
             refuse_explained(jumps)
 
     def answers(self, prompts: Sequence[str], longest: int) -> list[StepAnswer]:
-        """The answers to all of these, asked at once."""
+        """The answers to these prompts, which are sent together."""
         return self.portal.call(self._answers, prompts, longest)
 
     async def _answers(self, prompts: Sequence[str], longest: int) -> list[StepAnswer]:
@@ -70,7 +72,7 @@ class ServedModel:
 
 
 class ServedRows(Rows):
-    """Texts of programs; guesses are of no use here."""
+    """Texts of programs. Guesses are ignored."""
 
     def __init__(self, model: ServedModel, programs: list[str], longest: int) -> None:
         self.model = model
@@ -78,7 +80,7 @@ class ServedRows(Rows):
         self.longest = longest
 
     def answers(self, questions: Sequence[tuple[str, str, str]]) -> list[StepAnswer]:
-        """As `Rows.answers`."""
+        """See `Rows.answers`."""
         laid_out = explained if self.model.explain else add
         return self.model.answers(
             [laid_out(program, prompt) for program, prompt, _ in questions], self.longest

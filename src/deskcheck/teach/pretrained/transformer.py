@@ -1,9 +1,9 @@
 """A Hugging Face causal language model that steps many programs at once.
 
-What prompts about a program begin with is read once, and its keys and values are kept; a state is not, since
-no history is. Rows of about one length are run over together, and the state before is offered as a draft
-(`small.interpreter`). What comes out is what greedy decoding gives, up to the rounding of sums that a batch
-adds in another order. Keys and values stay on the model's device. Needs torch and transformers.
+The common beginning of all prompts about a program is read once, and its keys and values stay on the model's
+device; those of states are dropped. Rows of similar length share a pass, and the state before serves as a
+draft (`small.interpreter`). The result is that of greedy decoding, except for rounding: a batch adds in a
+different order. Needs torch and transformers.
 """
 
 import inspect
@@ -21,18 +21,18 @@ from deskcheck.teach.pretrained.prompts import StepPrompts, refuse_explained
 from deskcheck.teach.small.interpreter import KnownProgram, NetworkRows, Numbers, Pass, alike, most_tokens
 
 _AT_ONCE_CPU, _AT_ONCE_GPU = 1024, 16_384
-"""Tokens that are run over at a time."""
+"""Tokens in one pass of the network."""
 
 
 class Transformer:
-    """A model from a folder, or by its name on the hub; also one of adapters (LoRA), which are merged in.
+    """A model from a folder or the hub. Adapters (LoRA) are merged into their model.
 
-    device: "auto" for a GPU where there is one. dtype: of its weights, "auto" for bfloat16 on a GPU and
-    float32 elsewhere. explain: it was not taught the notation.
+    device: "auto" for a GPU, if present. dtype: type of the weights; "auto" for bfloat16 on a GPU and float32
+    elsewhere. explain: the model was not taught the notation.
 
     Raises:
-        InputError: there is no such model; its tokenizer cannot be used; it keeps other things of what it has
-            read than keys and values; no such device or dtype.
+        InputError: the model, device or dtype does not exist; its tokenizer cannot be used; its memory of
+            tokens is not keys and values.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Transformer:
         self._keep = "logits_to_keep" in parameters
 
     def read(self, programs: Sequence[str], longest: int = 2048) -> NetworkRows:
-        """As `StepModel.read`."""
+        """See `StepModel.read`."""
         return NetworkRows(self, programs, longest)
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
-        """As `StepModel.refuse_untaught`; what a model was taught, its folder does not say."""
+        """See `StepModel.refuse_untaught`. A folder does not say what its model was taught."""
         if self.explain:
             refuse_explained(jumps)
 
@@ -84,22 +84,24 @@ class Transformer:
     def answer(self, tokens: list[int], prompt: str, written: list[int]) -> str:
         return self.prompts.answer(tokens, [token for token in written if token != self.end])
 
-    def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
-        """As `StepDecoder.most`. Raises InputError where attention does not reach back so far."""
-        most = most_tokens(prompt, max(min(longest, self.context or longest) - start, 0), whole=whole)
-        if self.window is not None and start + most > self.window:
+    def most(self, start: int, prompt: int, longest: int, *, whole_trace: bool) -> int:
+        """See `StepDecoder.most`. Raises InputError if attention does not reach back so far."""
+        limit = most_tokens(
+            prompt, max(min(longest, self.context or longest) - start, 0), whole_trace=whole_trace
+        )
+        if self.window is not None and start + limit > self.window:
             raise InputError(
-                f"a prompt with its answer may have {start + most} tokens, and the model's attention reaches "
-                f"{self.window} back. Leave out long programs, or serve the model."
+                f"a prompt with its answer may have {start + limit} tokens, and the model's attention "
+                f"reaches {self.window} back. Leave out long programs, or serve the model."
             )
-        return most
+        return limit
 
     def zeros(self, like: Tensor, *shape: int) -> Tensor:
         return like.new_zeros(shape)
 
     @torch.inference_mode()
     def run(self, batch: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
-        """As `StepDecoder.run`. A token that ends an answer in the model's own way becomes `end`."""
+        """See `StepDecoder.run`. All tokens by which the model ends an answer become `end`."""
         from transformers import DynamicCache
 
         tokens, present = _filled(batch.feeds, self.device)
@@ -130,7 +132,7 @@ class Transformer:
 
 
 def _filled(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Rows filled up at their ends, and which places hold a token."""
+    """Rows padded at their ends, and the mask of their tokens."""
     width = max(len(row) for row in rows)
     tokens = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], device=device)
     sizes = torch.tensor([len(row) for row in rows], device=device)
@@ -138,7 +140,7 @@ def _filled(rows: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor
 
 
 def _ends(network: Any, end: int) -> Tensor:
-    """All tokens that end an answer, by the tokenizer and by the model."""
+    """All tokens that end an answer, according to the tokenizer and the model."""
     end_ids = getattr(network.generation_config, "eos_token_id", None)
     more = end_ids if isinstance(end_ids, list) else [end_ids] if end_ids is not None else []
     return torch.tensor(sorted({end, *more}), device=network.device)
@@ -160,19 +162,21 @@ def _dtype(name: str, device: torch.device) -> torch.dtype:
         return torch.bfloat16 if device.type == "cuda" else torch.float32
     dtype = getattr(torch, name, None)
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise InputError(f"dtype={name}: is none. Known are auto, float32, bfloat16 and float16.")
+        raise InputError(f"dtype={name}: unknown. Choose auto, float32, bfloat16 or float16.")
     return dtype
 
 
 def _window(name: str, config: Any) -> int | None:
-    """How many tokens attention reaches back; None: all. Raises InputError for a model that keeps something
-    else than keys and values of each token."""
+    """The number of tokens that attention reaches back; None for all.
+
+    Raises InputError for a model whose memory is not keys and values of each token.
+    """
     from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
     layers = DynamicCache(config=config).layers
     if any(type(layer) not in (DynamicLayer, DynamicSlidingWindowLayer) for layer in layers):
         raise InputError(
-            f"{name}: {config.model_type} keeps something else than keys and values of what it has read, and "
+            f"{name}: {config.model_type} does not store keys and values of each token and "
             "cannot be stepped here. Serve it, and give --model openai-api/SERVER/MODEL."
         )
     windows = [layer.sliding_window for layer in layers if isinstance(layer, DynamicSlidingWindowLayer)]
@@ -192,5 +196,5 @@ def _loaded(name: str, device: torch.device, dtype: torch.dtype) -> Any:
             network = AutoModelForCausalLM.from_pretrained(name, dtype=dtype)
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"{name}: is no model that can be loaded: {first}") from error
+        raise InputError(f"{name}: is not a model that can be loaded: {first}") from error
     return network.to(device).eval()

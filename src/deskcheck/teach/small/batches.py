@@ -1,4 +1,4 @@
-"""Lessons as batches of token numbers, in which the lessons of one program stand together.
+"""Batches of lessons as token numbers. The lessons of one program share a batch.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -23,31 +23,38 @@ COLUMNS = ["prefix", "prompt", "completion", "split"]
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Lessons about one program, as tokens. program: that all begin with; each: (prompt, completion with the
-    token that ends it)."""
+    """Lessons about one program, as tokens."""
 
     program: Sequence[int]
-    each: Sequence[tuple[Sequence[int], Sequence[int]]]
+    """The tokens that all of them begin with."""
+    pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
+    """(prompt, completion with the token that ends it) of each lesson."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """programs: [programs, length], filled up at the ends; lengths: [programs]; owner: [rows], the number of
-    each row's program. tokens, labels: [rows, length]; a label is the token that follows, `IGNORED` where it
-    is not part of an answer. programs_next, prompts_next: as large as `programs` and `tokens`, the token that
-    follows within a program, within a prompt; `IGNORED` elsewhere."""
+    """Lessons of several programs as tensors, padded at the ends."""
 
     programs: Tensor
+    """Tokens of the programs, [programs, length]."""
     lengths: Tensor
+    """Tokens of each program, [programs]."""
     owner: Tensor
+    """Number of the program of each row, [rows]."""
     tokens: Tensor
+    """Tokens of prompts and completions, [rows, length]."""
     labels: Tensor
+    """The token after each of `tokens`; `IGNORED` if it is not part of an answer."""
     programs_next: Tensor
+    """The token after each of `programs`; `IGNORED` at the end of a program."""
     prompts_next: Tensor
+    """The token after each of `tokens`; `IGNORED` outside of prompts."""
 
     def before(self, count: int) -> Tensor | None:
-        """The last `count` tokens of each row's program, [rows, count], -1 where it has fewer; None of
-        none."""
+        """The last `count` tokens of each row's program, [rows, count], filled with -1 at the front.
+
+        None if `count` is 0.
+        """
         if not count:
             return None
         places = self.lengths[:, None] - torch.arange(count, 0, -1, device=self.lengths.device)
@@ -67,21 +74,21 @@ class Batch:
 
 
 def shards(folder: Path) -> list[Path]:
-    """The files of a folder of lessons. Raises InputError where it has none, or not all of them."""
+    """The files of a folder of lessons. Raises InputError if some or all of them are missing."""
     refuse_unfinished(folder)
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise InputError(
-            f"{folder}: holds no lessons. Name a folder of recordings, as `deskcheck record SOURCE --out "
-            "FOLDER` makes it, or of lessons, as `deskcheck lessons RECORDINGS --out FOLDER` does."
+            f"{folder}: holds no lessons. Name a folder that `deskcheck record SOURCE --out FOLDER` or "
+            "`deskcheck lessons RECORDINGS --out FOLDER` has written."
         )
     return files
 
 
 def read_texts(file: Path, split: str) -> Iterator[tuple[str, str, str]]:
-    """Prefix, prompt and completion of the lessons of a split, as they stand in a file.
+    """Prefix, prompt and completion of the lessons of a split, in the order of the file.
 
-    Raises InputError for a file that holds no lessons.
+    Raises InputError for a file without lessons.
     """
     try:
         table = pq.read_table(file, columns=COLUMNS, filters=[("split", "==", split)])
@@ -90,19 +97,21 @@ def read_texts(file: Path, split: str) -> Iterator[tuple[str, str, str]]:
     return zip(*(table[name].to_pylist() for name in COLUMNS[:3]), strict=True)
 
 
-def some_texts(files: Sequence[Path], most: int = 2_000) -> Iterator[str]:
-    """The texts of about `most` lessons of each file's training split, evenly from its beginning to its end:
-    lessons of one source stand together."""
+def some_texts(files: Sequence[Path], count: int = 2_000) -> Iterator[str]:
+    """The texts of about `count` training lessons of each file, taken at equal distances.
+
+    Neighbours in a file come from the same source, so the first lessons would not represent it.
+    """
     for file in files:
         lessons = list(read_texts(file, "train"))
-        for lesson in lessons[:: -(-len(lessons) // most) or 1]:
+        for lesson in lessons[:: -(-len(lessons) // count) or 1]:
             yield from lesson
 
 
 def read_lessons(files: Sequence[Path], split: str, tokenizer: Tokenizer) -> Iterator[Lessons]:
-    """The lessons of a split, those that stand together in a file and share a program as one.
+    """The lessons of a split. Neighbours in a file that share a program are joined.
 
-    Raises InputError for a file that holds no lessons.
+    Raises InputError for a file without lessons.
     """
     for file in files:
         prefix: str | None = None
@@ -119,8 +128,8 @@ def read_lessons(files: Sequence[Path], split: str, tokenizer: Tokenizer) -> Ite
 
 
 def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
-    """One batch of all lessons of these programs."""
-    rows = [(number, *lesson) for number, lessons in enumerate(chosen) for lesson in lessons.each]
+    """A batch of all lessons of these programs."""
+    rows = [(number, *lesson) for number, lessons in enumerate(chosen) for lesson in lessons.pairs]
     longest = max(len(lessons.program) for lessons in chosen)
     programs = torch.full((len(chosen), longest), padding)
     programs_next = torch.full((len(chosen), longest), IGNORED)
@@ -149,15 +158,13 @@ def make_batch(chosen: Sequence[Lessons], padding: int) -> Batch:
 
 
 _OPEN_FILES = 8
-"""Files of lessons that are held in memory at a time and mixed."""
+"""Files of lessons that are in memory at a time and mixed."""
 
 
 class Batches:
-    """Endless batches of lessons, in an order that only the seed decides.
+    """Endless batches of lessons, in an order that only the seed decides. A pass gives every lesson once.
 
-    rows: lessons in a batch; each: so many at most that stand together there because they share a program and
-    are about as long as one another. A pass gives every lesson once. Of the files `_OPEN_FILES` are held in
-    memory at a time and mixed.
+    rows: lessons in a batch. per_program: up to how many of them share a program; their lengths are similar.
     """
 
     def __init__(
@@ -166,14 +173,14 @@ class Batches:
         tokenizer: Tokenizer,
         *,
         rows: int = 128,
-        each: int = 16,
+        per_program: int = 16,
         seed: int = 0,
         split: str = "train",
     ) -> None:
         self.files = list(files)
         self.tokenizer = tokenizer
         self.rows = rows
-        self.each = min(each, rows)
+        self.per_program = min(per_program, rows)
         self.seed = seed
         self.split = split
 
@@ -192,10 +199,10 @@ class Batches:
         files = draw.sample(self.files, len(self.files))
         for start in range(0, len(files), _OPEN_FILES):
             loaded = list(read_lessons(files[start : start + _OPEN_FILES], self.split, self.tokenizer))
-            parts = [part for lessons in loaded for part in _parts(lessons, self.each, draw)]
+            parts = [part for lessons in loaded for part in _parts(lessons, self.per_program, draw)]
             draw.shuffle(parts)
-            # Programs of about one length stand together: what is filled up is computed for nothing.
-            window = 64 * max(1, self.rows // self.each)
+            # Programs of similar length share a batch: the network computes padding for nothing.
+            window = 64 * max(1, self.rows // self.per_program)
             batches = []
             for first in range(0, len(parts), window):
                 near = sorted(parts[first : first + window], key=_size)
@@ -204,13 +211,15 @@ class Batches:
             yield from batches
 
 
-def _parts(lessons: Lessons, each: int, draw: random.Random) -> Iterator[Lessons]:
-    """Lessons of one program, `each` together: the shortest, the next ones, ... Where a part begins is drawn,
-    so that not always the same stand together."""
-    by_length = sorted(draw.sample(lessons.each, len(lessons.each)), key=_length)
-    start = draw.randrange(-each + 1, 1) if len(by_length) > each else 0
-    for first in range(start, len(by_length), each):
-        yield Lessons(lessons.program, by_length[max(0, first) : first + each])
+def _parts(lessons: Lessons, count: int, draw: random.Random) -> Iterator[Lessons]:
+    """The lessons of one program in parts of `count`, the shortest first.
+
+    The size of the first part is random, so that a lesson has different neighbours in each pass.
+    """
+    by_length = sorted(draw.sample(lessons.pairs, len(lessons.pairs)), key=_length)
+    start = draw.randrange(-count + 1, 1) if len(by_length) > count else 0
+    for first in range(start, len(by_length), count):
+        yield Lessons(lessons.program, by_length[max(0, first) : first + count])
 
 
 def _length(lesson: tuple[Sequence[int], Sequence[int]]) -> int:
@@ -218,13 +227,13 @@ def _length(lesson: tuple[Sequence[int], Sequence[int]]) -> int:
 
 
 def _size(lessons: Lessons) -> int:
-    return max(map(_length, lessons.each))
+    return max(map(_length, lessons.pairs))
 
 
 def _packed(parts: Sequence[Lessons], rows: int) -> Iterator[list[Lessons]]:
     chosen: list[Lessons] = []
     for part in parts:
-        if chosen and sum(len(lessons.each) for lessons in chosen) + len(part.each) > rows:
+        if chosen and sum(len(lessons.pairs) for lessons in chosen) + len(part.pairs) > rows:
             yield chosen
             chosen = []
         chosen.append(part)

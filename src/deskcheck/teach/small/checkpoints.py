@@ -13,7 +13,7 @@ from deskcheck.teach.small.runtime import GRAPH, OnnxNetwork
 NANO = "nano"
 """Name of the model in the package, with its card."""
 WEIGHTS = "model.safetensors"
-"""As in `model`, which cannot be imported without torch."""
+"""The same name as in `model`, which needs torch to be imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,43 +25,46 @@ class Checkpoint:
     about: dict[str, Any]
 
     def read(self, programs: Sequence[str], longest: int = 2048) -> ModelRows:
-        """As `StepModel.read`."""
+        """See `StepModel.read`."""
         return ModelRows(self.network, self.tokenizer, programs, longest)
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
-        """Raise InputError for a notation, or jumps, that the model was not taught; not where its folder does
-        not say what it was taught, as older ones do not."""
+        """Raise InputError for a notation or jumps that the model was not taught.
+
+        Folders of earlier versions do not say what the model was taught; then nothing is refused.
+        """
         taught = self.about.get("taught", {})
         notations, known_jumps = taught.get("notations", [notation]), taught.get("jumps", jumps)
         if notation not in notations:
             raise InputError(
-                f"the model was taught {', '.join(notations)}, and is asked in {notation}. Ask it in what it "
-                f"was taught, or train one on lessons made with --notation {notation}."
+                f"the model was taught {', '.join(notations)}, and is asked in {notation}. Ask in a notation "
+                f"that it was taught, or train a model on lessons made with --notation {notation}."
             )
         if unknown := sorted(set(jumps) - set(known_jumps)):
             raise InputError(
                 f"the model was taught jumps of {', '.join(map(str, known_jumps))} events, and is asked for "
-                f"{', '.join(map(str, unknown))}. Make lessons with --jump to train one that knows them."
+                f"{', '.join(map(str, unknown))}. Make lessons with --jump to train a model that knows them."
             )
 
 
 def folder_of(name: str | Path) -> Path:
-    """Where the model of that name is: a folder, or that of the one that the package brings."""
+    """The folder of a model. ``nano`` is the model in the package."""
     return Path(__file__).parents[1] / NANO if str(name) == NANO else Path(name)
 
 
 def is_checkpoint(folder: Path) -> bool:
-    """Whether a folder has a model that `open_checkpoint` opens."""
+    """Whether `open_checkpoint` can open the model of a folder."""
     return any((folder / name).is_file() for name in (GRAPH, WEIGHTS))
 
 
 def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
-    """The model of a folder that `deskcheck teach` or `export` wrote, or that the package brings,
-    by its name ``nano``. A graph is run by ONNX Runtime, and needs no torch.
+    """The model in a folder that `deskcheck teach` or `export` wrote, or ``nano``, the model in the package.
+
+    ONNX Runtime runs a graph, without torch.
 
     Raises:
-        InputError: the folder holds no such model.
-        MissingExtra: what runs it is not installed.
+        InputError: the folder has no such model.
+        MissingExtra: torch or ONNX Runtime is not installed.
     """
     folder = folder_of(name)
     if (folder / GRAPH).is_file():
@@ -70,7 +73,7 @@ def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
     if not (folder / WEIGHTS).is_file():
         raise InputError(
             f"{folder}: holds no model of deskcheck (neither {GRAPH} nor {WEIGHTS}). "
-            "`deskcheck teach LESSONS --out FOLDER` makes one; the package brings 'nano'."
+            "`deskcheck teach LESSONS --out FOLDER` makes one; 'nano' is the model in the package."
         )
     try:
         from deskcheck.teach.small.model import Model
@@ -89,9 +92,9 @@ def _tokenizer(about: dict[str, Any], folder: Path) -> Tokenizer:
         words, edits = Words(description["words"]), description.get("edits")
         if edits != 0 and edits not in EDITS_READ:
             raise InputError(
-                f"{folder}: was trained with edits of version {edits!r}, and this deskcheck has {EDITS}. "
-                "Train it anew."
+                f"{folder}: was trained with edits of version {edits!r}; this deskcheck has version {EDITS}. "
+                "Train it again."
             )
         return Edits(words, edits) if edits else words
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{folder}: its tokenizer {description!r} is not one that is known here.") from error
+        raise InputError(f"{folder}: has an unknown tokenizer, {description!r}.") from error

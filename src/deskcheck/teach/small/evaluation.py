@@ -1,4 +1,4 @@
-"""Recorded programs run by a model, and how well: from the start on, and each step from its true state."""
+"""How well a model runs recorded programs: from the start to the end, and each step from its true state."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from deskcheck.teach.small.stepper import SteppedRun, Stepper, exact_steps, star
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stepped:
-    """A recording, what a model made of it, and where the two part."""
+    """A recording, a model's run of it, and where the two differ."""
 
     recording: Recording
     run: SteppedRun
@@ -22,11 +22,12 @@ class Stepped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """steps: of the chained runs (`ask.results.steps`). each: share of the steps from true states that are
-    exact, clustered by program; None where these were not asked for."""
+    """The scores of a model."""
 
     steps: Steps
-    each: Interval | None
+    """Scores of the chained runs (`ask.results.steps`)."""
+    from_true_states: Interval | None
+    """Share of exact steps from true states, clustered by program; None if it was not measured."""
 
 
 def run_all(
@@ -38,7 +39,10 @@ def run_all(
     jumps: Sequence[int] = (1,),
     note: Callable[[int], None] = lambda steps: None,
 ) -> Iterator[Stepped]:
-    """Every recording run by the model from its first state, as they end. note: is told of steps made."""
+    """The model's run of each recording from its first state, in the order in which the runs end.
+
+    note: receives the number of steps after each round.
+    """
     stepper = Stepper(model, rows=rows, budget=budget, jumps=jumps)
     for number, run in stepper.run((start_of(recording) for recording in recordings), note):
         recording = recordings[number]
@@ -46,9 +50,9 @@ def run_all(
 
 
 def report(
-    model: StepModel, stepped: Sequence[Stepped], *, each: int | None = None, rows: int = 64
+    model: StepModel, stepped: Sequence[Stepped], *, steps_each: int | None = None, rows: int = 64
 ) -> Evaluation:
-    """The evaluation of runs. each: also ask for this many steps of every recording from its true states."""
+    """The scores of runs. steps_each: also ask for this many steps of each recording from true states."""
     steps = steps_of(
         (
             PredictedRun(
@@ -62,12 +66,12 @@ def report(
         for item in stepped
     )
     assert steps is not None  # there is at least one recording
-    if each is None:
-        return Evaluation(steps=steps, each=None)
+    if steps_each is None:
+        return Evaluation(steps=steps, from_true_states=None)
     scores: list[float] = []
     clusters: list[str] = []
     for item in stepped:
-        steps_exact = list(exact_steps(model, item.recording, rows=rows, most=each))
+        steps_exact = list(exact_steps(model, item.recording, rows=rows, limit=steps_each))
         scores += [float(exact) for exact in steps_exact]
         clusters += [item.recording.program.code] * len(steps_exact)
-    return Evaluation(steps=steps, each=mean_interval(scores, clusters))
+    return Evaluation(steps=steps, from_true_states=mean_interval(scores, clusters))

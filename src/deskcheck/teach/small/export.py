@@ -14,8 +14,10 @@ from deskcheck.teach.small.runtime import ABOUT
 
 
 class _Graph(nn.Module):
-    """`Model.forward` and the log probabilities, over tensors alone. The context is asked apart from the
-    tokens themselves, so that its keys are not copied."""
+    """`Model.forward` and the log probabilities, with only tensors as arguments.
+
+    Attention to the context is computed apart from attention to the tokens, so that keys are not copied.
+    """
 
     def __init__(self, model: Model) -> None:
         super().__init__()
@@ -74,7 +76,7 @@ def _attended(
 
 
 def export(model: Model, about: dict[str, Any], file: Path) -> None:
-    """Writes a model as a graph. about: is kept with it, and must have "config"."""
+    """Writes a model as a graph. about: metadata of the graph; "config" is required."""
     import onnx
     from onnx import numpy_helper
 
@@ -110,7 +112,7 @@ def export(model: Model, about: dict[str, Any], file: Path) -> None:
 
 
 def _half_weights(proto: Any, onnx: Any, numpy_helper: Any) -> None:
-    """Keeps the graph's matrices in 16 bits, each with a cast to the 32 that are computed with."""
+    """Stores the graph's matrices in 16 bits. A cast gives the 32 bits of the computation."""
     casts = []
     for weight in proto.graph.initializer:
         if weight.data_type != onnx.TensorProto.FLOAT or len(weight.dims) < 2:

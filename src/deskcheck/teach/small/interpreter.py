@@ -1,12 +1,12 @@
-"""A model asked for many next states at once: the program of each row is read once and kept, and what is
-likely to be the same as before is guessed and checked rather than written token by token.
+"""Asks a model for the next states of many programs at once.
 
-The guess is the state before, since most of a state stays as it is; of a model that answers in edits, its
-last answer at the same line (decoding with a draft from the prompt:
-Leviathan et al. 2023, arXiv:2211.17192; Saxena 2023, "prompt lookup decoding"). What comes out is what greedy
-decoding gives: a guess counts only where the model's most likely token is the guessed one.
+Each program is read once, and its keys and values are kept. Most of a state is the same as before, so the
+state before serves as a guess, and the network checks many guessed tokens in one pass. If the model answers
+in edits, the guess is its last answer at the same line. This is decoding with a draft from the prompt
+(Leviathan et al. 2023, arXiv:2211.17192; Saxena 2023, "prompt lookup decoding"). The result is that of greedy
+decoding: a guessed token counts only if it is the model's most likely token.
 
-Needs numpy, and a `Network`: of `networks` with torch, or `runtime` with ONNX Runtime.
+Needs numpy and a `Network`: `networks` with torch, or `runtime` with ONNX Runtime.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,77 +21,81 @@ from deskcheck.teach.lessons.tokens import Edits, Tokenizer
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[Any]
-"""Of the network's own precision."""
+"""Arrays in the network's precision."""
 
 _GUESS = 24
 """Tokens that are guessed at a time."""
 _FIND = 4
 """Tokens that must agree before the guess continues from another place."""
 _LONGER, _AT_LEAST = 4, 200
-"""A state ends at so many times the length of its prompt, and so many tokens: a model that has lost its way
-writes for ever."""
+"""The longest state: this many times the length of its prompt, plus `_AT_LEAST` tokens. A model that is lost
+would never end its answer."""
 _AT_ONCE = 1024
-"""Tokens that the network runs over at a time, filled up ones counted: more are no faster on a processor."""
+"""Tokens in one pass of the network, with padding. Larger passes are not faster on a CPU."""
 _ROOM = 64
-"""Tokens by which keys and values grow."""
+"""Tokens for which the cache of keys and values is enlarged at a time."""
 _SEEN_MOST = 200_000
-"""Places of earlier answers that are remembered; then it begins anew."""
+"""Places in earlier answers that are remembered before the memory is cleared."""
 
 
 class Network(Protocol):
-    """A causal language model with its keys and values outside of it."""
+    """A causal language model whose caller stores its keys and values."""
 
     layers: int
     heads: int
     head: int
     """Width of a head."""
     dtype: np.dtype[Any]
-    """Of keys and values."""
+    """Type of keys and values."""
     shift_tokens: int
-    """So many tokens before those that it runs over it wants to see, too."""
+    """Number of earlier tokens that a pass needs in addition to its own."""
 
     def run(
         self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
     ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
-        """tokens: [rows, shift + length], -1 where none stands before; keys, values: a layer each, [rows,
-        heads, size, head], of which the first `lengths` [rows] count. Log probabilities of the token after
-        each, [rows, length, vocabulary], and the keys and values of these tokens, [rows, heads, length,
-        head]. Positions go on from `lengths`."""
+        """One pass: log probabilities [rows, length, vocabulary], and the keys and values of these tokens.
+
+        tokens: [rows, shift + length], -1 before the first. keys, values: a [rows, heads, size, head] for
+        each layer; the first `lengths` [rows] of `size` count, and positions continue from there. The
+        returned keys and values are [rows, heads, length, head].
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """The answer of a model. ended: with the token that ends an answer; false: it reached the longest that is
-    allowed. tokens: how many there are, and nll: the sum of their negative log probabilities in nats, None
-    where nobody tells; passes: how often the network ran for it."""
+    """The answer of a model."""
 
     text: str
     ended: bool
+    """Whether the model ended the answer; False: it reached the longest length."""
     tokens: int
     nll: float | None
+    """Sum of the tokens' negative log probabilities in nats; None if the model does not report them."""
     passes: int
+    """Passes of the network for this answer."""
 
 
 class Rows:
-    """Programs that a model is asked about, one a row. programs: what the model knows of each."""
+    """Programs that a model is asked about, one in each row."""
 
     programs: list[Any]
+    """The programs as the model stores them."""
 
     def answers(self, questions: Sequence[tuple[Any, str, str]]) -> list[StepAnswer]:
-        """The greedy answers. questions: (what is known of the program, prompt, a guess at the answer)."""
+        """The greedy answers. questions: (the stored program, prompt, a guess at the answer)."""
         raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.programs)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Drops all rows but these, which are numbered anew in this order."""
+        """Drops all other rows, and numbers these in this order."""
         self.programs = [self.programs[row] for row in rows]
 
-    def add(self, other: "Rows") -> None:
-        """Takes the rows of another of its kind in, behind its own."""
-        self.programs += other.programs
+    def add(self, rows: "Rows") -> None:
+        """Appends the rows of another object of the same class."""
+        self.programs += rows.programs
 
     def ask(self, questions: Mapping[int, tuple[str, str]]) -> dict[int, StepAnswer]:
         """Greedy answers. questions: row -> (prompt, a guess at the answer)."""
@@ -99,41 +103,48 @@ class Rows:
         return dict(zip(questions, answers, strict=True))
 
     def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
-        """Of each (prompt, answer) about the program of its row: whether greedy decoding gives exactly this
-        answer. It is offered as the guess: where it is right, that is soon seen."""
+        """Whether greedy decoding gives exactly the answer, for each (prompt, answer) about a row's program.
+
+        The answer serves as the guess, so a right one takes few passes.
+        """
         answers = self.answers([(self.programs[row], *text) for row, text in zip(rows, texts, strict=True)])
         return [a.ended and a.text == text for a, (_, text) in zip(answers, texts, strict=True)]
 
 
 class StepModel(Protocol):
-    """A model that programs can be stepped with."""
+    """A model that can step programs."""
 
     def read(self, programs: Sequence[str], longest: int) -> Rows:
-        """The texts of programs (`program_text`), ready to be asked about. longest: tokens of a prompt with
-        its answer."""
+        """Programs, as `program_text` writes them, ready for questions.
+
+        longest: tokens of a prompt with its answer.
+        """
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
-        """Raise InputError for a notation, or jumps, that the model cannot be asked in."""
+        """Raise InputError for a notation or jumps that the model does not know."""
 
 
 class KnownProgram(NamedTuple):
-    """A program that a network has read. keys, values: a layer each, [heads, tokens, head]."""
+    """A program that a network has read."""
 
     text: str
     tokens: list[int]
     keys: list[Any]
+    """A [heads, tokens, head] for each layer."""
     values: list[Any]
+    """A [heads, tokens, head] for each layer."""
 
 
 class Pass(NamedTuple):
-    """Tokens of some rows, `feeds`, that a network runs over.
+    """The input of one pass of a network.
 
-    done: all tokens before them. keys, values: of those, a layer each, [rows, heads, size, head]; empty for
-    none. first: the place from which on the next tokens are wanted.
+    feeds: the tokens of each row. read_before: all tokens before them. keys, values: those of the tokens
+    before, a [rows, heads, size, head] for each layer; empty if there are none. first: the first place whose
+    next token is needed.
     """
 
     feeds: Sequence[list[int]]
-    done: Sequence[list[int]]
+    read_before: Sequence[list[int]]
     keys: list[Any]
     values: list[Any]
     first: int
@@ -141,11 +152,11 @@ class Pass(NamedTuple):
     @property
     def lengths(self) -> list[int]:
         """How many keys and values of each row count."""
-        return [len(tokens) for tokens in self.done]
+        return [len(tokens) for tokens in self.read_before]
 
 
 class StepDecoder(Protocol):
-    """A network with the tokens that it is asked in. Arrays are numpy's or torch's."""
+    """A network with its tokens. Arrays are numpy's or torch's."""
 
     @property
     def end(self) -> int:
@@ -153,16 +164,16 @@ class StepDecoder(Protocol):
 
     @property
     def at_once(self) -> int:
-        """Tokens that the network runs over at a time, filled up ones counted."""
+        """Tokens in one pass of the network, with padding."""
 
     def together(self, programs: Sequence[list[int]]) -> Iterator[list[int]]:
-        """Which programs are read together, by number."""
+        """The numbers of the programs that are read together, group by group."""
 
     def shared(self, program: str) -> list[int]:
         """The tokens that all prompts about a program begin with."""
 
     def tokens(self, program: KnownProgram, prompt: str) -> list[int]:
-        """All tokens before the answer to a prompt, those of the program too."""
+        """All tokens before the answer to a prompt, including the program's."""
 
     def draft(self, prompt: str, guess: str) -> list[int]:
         """The tokens of a guess at the answer, without the end."""
@@ -170,32 +181,37 @@ class StepDecoder(Protocol):
     def answer(self, tokens: list[int], prompt: str, written: list[int]) -> str:
         """The text of an answer. tokens: all before it."""
 
-    def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
-        """The most tokens of a prompt with its answer. start: tokens before it that are read already; prompt:
-        its own; whole: it asks for a whole trace."""
+    def most(self, start: int, prompt: int, longest: int, *, whole_trace: bool) -> int:
+        """The largest number of tokens of a prompt with its answer.
+
+        start: tokens before the prompt that are already read. prompt: tokens of the prompt. whole_trace: the
+        prompt asks for a whole trace.
+        """
 
     def zeros(self, like: Any, *shape: int) -> Any:
-        """An array of the kind of another."""
+        """An array of zeros of the kind of `like`."""
 
     def run(self, batch: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
-        """The most likely next tokens from `Pass.first` on and their log probabilities, [rows, places]; then
-        keys and values of all tokens."""
+        """The most likely next tokens from `Pass.first` on, and their log probabilities, [rows, places].
+
+        The keys and values of all tokens follow.
+        """
 
 
 class NetworkRows(Rows):
-    """Programs that a network has read, one a row, and can be asked about again and again.
+    """Programs that a network has read, one in each row. Any number of questions can follow.
 
-    longest: tokens of a prompt with its answer; a state that gets much longer than its prompt ends earlier.
+    longest: tokens of a prompt with its answer. A state that is much longer than its prompt ends earlier.
     """
 
     programs: list[KnownProgram]
     answers_again = False
-    """Whether the last answer to the same question is a better guess than the state before."""
+    """Whether the last answer to the same question serves as the guess, instead of the state before."""
 
     def __init__(self, decoder: StepDecoder, programs: Sequence[str], longest: int = 2048) -> None:
         self.decoder = decoder
         self.longest = longest
-        self.seen = Seen()
+        self.earlier = Seen()
         texts = list(dict.fromkeys(programs))  # equal programs are read once
         tokens = [decoder.shared(text) for text in texts]
         by_text: dict[str, KnownProgram] = {}
@@ -211,7 +227,7 @@ class NetworkRows(Rows):
         self.programs = [by_text[text] for text in programs]
 
     def answers(self, questions: Sequence[tuple[KnownProgram, str, str]]) -> list[StepAnswer]:
-        """As `Rows.answers`."""
+        """See `Rows.answers`."""
         decoder = self.decoder
         tokens = [decoder.tokens(program, prompt) for program, prompt, _ in questions]
         # The last token of a prompt is run over in any case: the answer begins behind it.
@@ -240,11 +256,11 @@ class NetworkRows(Rows):
     def _begun(self, pending: list[int], start: int, prompt: str, guess: str) -> "Writing":
         state = asked_state(prompt)
         question = prompt.removeprefix(state or "")
-        draft = self.seen.answers.get(question) if self.answers_again else None
+        draft = self.earlier.answers.get(question) if self.answers_again else None
         if draft is None:
             draft = [*self.decoder.draft(prompt, guess), self.decoder.end]
-        limit = self.decoder.most(start, len(pending), self.longest, whole=state is None)
-        return Writing(pending, draft, question, self.seen, limit)
+        limit = self.decoder.most(start, len(pending), self.longest, whole_trace=state is None)
+        return Writing(pending, draft, question, self.earlier, limit)
 
     def stacked(
         self, programs: Sequence[KnownProgram], starts: Sequence[int], size: int
@@ -262,15 +278,18 @@ class NetworkRows(Rows):
     def _write(
         self, writing: Sequence["Writing"], programs: Sequence[KnownProgram], read_tokens: list[list[int]]
     ) -> None:
-        """All answers, to their ends. read_tokens: those before each that are read."""
-        room = max(len(row) + len(one.pending) for row, one in zip(read_tokens, writing, strict=True)) + _ROOM
+        """Writes all answers. read_tokens: the tokens before each answer that are already read."""
+        room = (
+            max(len(row) + len(answer.pending) for row, answer in zip(read_tokens, writing, strict=True))
+            + _ROOM
+        )
         cache = self.stacked(programs, [len(row) for row in read_tokens], room)
-        active = [number for number, one in enumerate(writing) if one.size < one.most]
+        active = [number for number, answer in enumerate(writing) if answer.size < answer.limit]
         while active:
             feeds = {number: [*writing[number].pending, *writing[number].guess()] for number in active}
             for numbers in alike(feeds, self.decoder.at_once):
                 cache = self._passed(numbers, writing, feeds, read_tokens, cache)
-            active = [n for n in active if not writing[n].ended and writing[n].size < writing[n].most]
+            active = [n for n in active if not writing[n].ended and writing[n].size < writing[n].limit]
 
     def _passed(
         self,
@@ -280,7 +299,7 @@ class NetworkRows(Rows):
         read_tokens: list[list[int]],
         cache: tuple[list[Any], list[Any]],
     ) -> tuple[list[Any], list[Any]]:
-        """All keys and values after one pass over some rows, which continues their answers."""
+        """Continues some answers by one pass. Returns all keys and values."""
         lengths = [len(read_tokens[number]) for number in numbers]
         size, first = max(lengths), min(len(writing[number].pending) for number in numbers) - 1
         best, sure, *new = self.decoder.run(
@@ -343,23 +362,23 @@ class NetworkDecoder:
     def answer(self, tokens: list[int], prompt: str, written: list[int]) -> str:
         return self.tokenizer.decode_answer(prompt, written)
 
-    def most(self, start: int, prompt: int, longest: int, *, whole: bool) -> int:
-        return max(most_tokens(prompt, longest, whole=whole), prompt + 1)
+    def most(self, start: int, prompt: int, longest: int, *, whole_trace: bool) -> int:
+        return max(most_tokens(prompt, longest, whole_trace=whole_trace), prompt + 1)
 
     def zeros(self, like: Any, *shape: int) -> Any:
         return np.zeros(shape, dtype=like.dtype)
 
     def run(self, batch: Pass) -> tuple[Numbers, NDArray[np.float32], list[Any], list[Any]]:
-        """As `StepDecoder.run`."""
+        """See `StepDecoder.run`."""
         logs, keys, values = self.logs(batch)
         logs = logs[:, batch.first :]
         return logs.argmax(-1), logs.max(-1), list(keys), list(values)
 
     def logs(self, batch: Pass) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
-        """As `run`, with the log probabilities of all tokens, [rows, length, vocabulary]."""
+        """The same as `run`, with the log probabilities of all tokens, [rows, length, vocabulary]."""
         network, shift = self.network, self.network.shift_tokens
         tokens = np.zeros((len(batch.feeds), shift + max(map(len, batch.feeds))), dtype=np.int64)
-        for row, (feed, before) in enumerate(zip(batch.feeds, batch.done, strict=True)):
+        for row, (feed, before) in enumerate(zip(batch.feeds, batch.read_before, strict=True)):
             tokens[row, :shift] = _last(before, shift)
             tokens[row, shift : shift + len(feed)] = feed
         nothing = [np.zeros((len(tokens), network.heads, 0, network.head), network.dtype)] * network.layers
@@ -378,7 +397,7 @@ class ModelRows(NetworkRows):
         self.answers_again = isinstance(tokenizer, Edits)
 
     def logs(self, rows: Sequence[int], feeds: Sequence[list[int]]) -> NDArray[np.float32]:
-        """Log probabilities after each token that stands behind the programs of rows, [rows, length,
+        """Log probabilities after each token that follows the program of its row, [rows, length,
         vocabulary]."""
         programs = [self.programs[row] for row in rows]
         read_tokens = [program.tokens for program in programs]
@@ -389,8 +408,10 @@ class ModelRows(NetworkRows):
     def log_probabilities(
         self, rows: Sequence[int], texts: Sequence[tuple[str, str]]
     ) -> list[tuple[bool, float]]:
-        """Of each (prompt, answer) about the program of its row: whether greedy decoding would give exactly
-        this answer, and the sum of its tokens' log probabilities. One pass over all."""
+        """Whether greedy decoding gives exactly the answer, and the sum of its log probabilities.
+
+        texts: a (prompt, answer) about the program of each row. All take one pass.
+        """
         tokenizer = self.tokenizer
         prompts = [
             tokenizer.encode_prompt(prompt, self.programs[row].text)
@@ -408,19 +429,21 @@ class ModelRows(NetworkRows):
         return results
 
     def exact(self, rows: Sequence[int], texts: Sequence[tuple[str, str]]) -> list[bool]:
-        """As `Rows.exact`, in one pass over all."""
+        """See `Rows.exact`. All take one pass."""
         return [exact for exact, _ in self.log_probabilities(rows, texts)]
 
 
 def common(first: Sequence[int], second: Sequence[int]) -> list[int]:
-    """What both begin with."""
+    """The longest common beginning."""
     count = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
     return list(first[: min(len(first), len(second)) if count is None else count])
 
 
 def alike(feeds: Mapping[int, Sequence[int]], at_once: int) -> Iterator[list[int]]:
-    """Rows that are run over together: those whose tokens are about as many, so that little is filled up; so
-    many tokens at a time, filled up ones counted, or one row."""
+    """Groups of rows for one pass each: rows of similar length, so that there is little padding.
+
+    A group has up to `at_once` tokens, with padding, or is a single row.
+    """
     group: list[int] = []
     for number in sorted(feeds, key=lambda number: len(feeds[number])):
         if group and (len(group) + 1) * len(feeds[number]) > at_once:
@@ -430,60 +453,65 @@ def alike(feeds: Mapping[int, Sequence[int]], at_once: int) -> Iterator[list[int
     yield group
 
 
-def most_tokens(prompt: int, longest: int, *, whole: bool) -> int:
-    """The most tokens of a prompt with its answer. prompt: its own; whole: it asks for a whole trace, whose
-    length is unknown."""
-    return longest if whole else min((1 + _LONGER) * prompt + _AT_LEAST, longest)
+def most_tokens(prompt: int, longest: int, *, whole_trace: bool) -> int:
+    """The largest number of tokens of a prompt with its answer.
+
+    prompt: tokens of the prompt. whole_trace: it asks for a whole trace, whose length is unknown.
+    """
+    return longest if whole_trace else min((1 + _LONGER) * prompt + _AT_LEAST, longest)
 
 
 class Seen:
-    """Earlier answers, by the tokens before each place: states of a program resemble one another."""
+    """Earlier answers, by the tokens before each place. A program's states are alike."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[int, ...], tuple[list[int], int]] = {}
         self.answers: dict[str, list[int]] = {}
-        """By what was asked of a state."""
+        """The last answer to each question."""
 
     def add(self, question: str, written: list[int]) -> None:
-        """Remembers an answer; of equal places the latest counts."""
+        """Remembers an answer. It replaces earlier places with the same tokens before them."""
         if len(self.places) > _SEEN_MOST:
             self.places.clear()
             self.answers.clear()
         self.answers[question] = written
-        for at in range(_FIND, len(written)):
-            self.places[tuple(written[at - _FIND : at])] = written, at
+        for end in range(_FIND, len(written)):
+            self.places[tuple(written[end - _FIND : end])] = written, end
 
     def after(self, written: list[int]) -> tuple[list[int], int] | None:
-        """Tokens, and from where they went on after what this ends with."""
+        """An earlier answer that has the last tokens of `written`, and the place after them."""
         return self.places.get(tuple(written[-_FIND:]))
 
 
 class Writing:
-    """One answer while it is written. pending: tokens that the network has not run over yet; the last of them
-    is the one whose successor is wanted. old: the guess that was given; source, at: what is guessed from, and
-    how far it has been used."""
+    """An answer that is being written."""
 
     def __init__(self, prompt: list[int], old: list[int], question: str, earlier: Seen, limit: int) -> None:
         self.pending = prompt
+        """Tokens for the next pass of the network, which gives the token after the last of them."""
         self.question = question
         self.old = old
-        self.seen = earlier
+        """The guess at the whole answer."""
+        self.earlier = earlier
         self.source, self.at = old, 0
+        """The tokens that the guesses come from, and the place of the next guess in them."""
         self.guessed: list[int] = []
         self.written: list[int] = []
         self.ended = False
         self.nll = 0.0
         self.passes = 0
         self.size = len(prompt)
-        self.most = limit
+        self.limit = limit
 
     def guess(self) -> list[int]:
         self.guessed = self.source[self.at : self.at + _GUESS]
         return self.guessed
 
     def take(self, best: NDArray[np.int64], sure: NDArray[np.float32], end: int) -> int:
-        """Goes on with what the network found most likely after the last pending token and after each guessed
-        one. sure: the log probability of each. How many of the tokens that it ran over stay."""
+        """Continues with the most likely token after the last pending token and after each right guess.
+
+        sure: log probabilities of the tokens in `best`. Returns how many tokens of the pass are kept.
+        """
         self.passes += 1
         stay = len(self.pending)
         right = 0
@@ -493,7 +521,7 @@ class Writing:
             self.written.append(token)
             if token == end:
                 self.ended = True
-                self.seen.add(self.question, self.written)
+                self.earlier.add(self.question, self.written)
                 break
             if right == len(self.guessed) or token != self.guessed[right]:
                 break
@@ -506,19 +534,22 @@ class Writing:
         return stay + right
 
     def _find(self) -> None:
-        """Where the guess goes on after a token that was not guessed: where the state before has what was
-        written last, or an earlier answer, else behind the token in whose place it stands."""
+        """Finds the source of the next guesses after a wrong guess.
+
+        That is a place in the state before, or else in an earlier answer, that follows the tokens that were
+        written last. Without one, the guesses skip the wrong token.
+        """
         last = self.written[-_FIND:]
         if len(last) < _FIND:
             return
-        for at in range(len(self.old) - _FIND + 1):
-            if self.old[at : at + _FIND] == last:
-                self.source, self.at = self.old, at + _FIND
+        for start in range(len(self.old) - _FIND + 1):
+            if self.old[start : start + _FIND] == last:
+                self.source, self.at = self.old, start + _FIND
                 return
-        if place_after := self.seen.after(last):
+        if place_after := self.earlier.after(last):
             self.source, self.at = place_after
 
 
 def _last(tokens: Sequence[int], count: int) -> list[int]:
-    """The last of some tokens; -1 before the first."""
+    """The last `count` tokens, filled with -1 at the front."""
     return [*[-1] * (count - len(tokens)), *tokens[len(tokens) - min(count, len(tokens)) :]]

@@ -4,9 +4,9 @@ The architecture is Llama's (Touvron et al. 2023, arXiv:2302.13971: RMSNorm, rot
 biases, here with tied embeddings), and its weights are saved in the layout of Hugging Face's
 `LlamaForCausalLM`, so that everything that runs those runs these.
 
-What is its own is `Context`: a program is read once, and any number of steps about it attend to it and each
-to itself alone, so that a step costs its own tokens and not the program's. That is the block mask of a
-sequence that holds the program and all its steps, without the blocks that the mask leaves out.
+Its extension is `Context`: the model reads a program once, and any number of steps attend to it and to
+themselves, so that a step costs only its own tokens. The result is that of a block mask over a sequence of
+the program and all its steps, but the masked blocks are never computed.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -28,7 +28,7 @@ from deskcheck.teach.small.gradients import Attended, RootMeanSquare
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 BASE = 10_000.0
-"""Of the rotary positions' wavelengths."""
+"""Base of the wavelengths of rotary positions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +50,8 @@ class ModelConfig:
     intermediate_size: int = 512
     """Numbers between the two matrices of a feed-forward layer."""
     shift_tokens: int = 0
-    """So many tokens before each position are known at it from the first layer on (`Shift`). With any, the
-    model is no Llama any more."""
+    """Number of earlier tokens whose embeddings each position receives (`Shift`). With 0 the model is a
+    Llama."""
 
     def __post_init__(self) -> None:
         if self.hidden_size % (2 * self.heads):
@@ -62,8 +62,11 @@ class ModelConfig:
 
     @classmethod
     def of(cls, size: ModelSize | None = None, *, vocab_size: int = 0) -> "ModelConfig":
-        """One of that size: heads of 32 each, which products in 16 bits are quick with, four where it is no
-        multiple of 32; feed-forward layers of 8/3 of it, as in Llama, in steps of 64."""
+        """A configuration for `size`.
+
+        A head has 32 numbers, a width for which products in 16 bits are fast; if the size is not a multiple
+        of 32, there are 4 heads. Feed-forward layers are 8/3 as wide, like Llama's, rounded to 64.
+        """
         size = size or ModelSize()
         return cls(
             vocab_size=vocab_size,
@@ -77,15 +80,17 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What rows of tokens have before them. keys, values: a layer each, [rows, heads, size, width of a head];
-    lengths: [rows], how much of it there is of each row."""
+    """Keys and values of the tokens before each row."""
 
     keys: tuple[Tensor, ...]
+    """A [rows, heads, size, width of a head] for each layer."""
     values: tuple[Tensor, ...]
+    """A [rows, heads, size, width of a head] for each layer."""
     lengths: Tensor
+    """Tokens of each row, [rows]."""
 
     def of(self, rows: Tensor) -> "Context":
-        """The context of the rows with these numbers, in their order; a number may be there many times."""
+        """The context of the rows with these numbers, in this order. A number may occur many times."""
         return Context(
             tuple([k.index_select(0, rows) for k in self.keys]),
             tuple([v.index_select(0, rows) for v in self.values]),
@@ -108,8 +113,10 @@ class Norm(nn.Module):
 
 
 def turns(positions: Tensor, head: int) -> tuple[Tensor, Tensor]:
-    """What `rotated` turns heads of this width by. positions: [rows, length]; cosines, and sines with the
-    sign that each half takes them with, [rows, 1, length, head]."""
+    """The rotations for `rotated`: cosines, and sines with the sign for each half, [rows, 1, length, head].
+
+    positions: [rows, length]. head: width of a head.
+    """
     half = head // 2
     waves = BASE ** (-torch.arange(half, device=positions.device, dtype=torch.float32) / half)
     angles = positions[:, None, :, None].float() * waves
@@ -118,19 +125,18 @@ def turns(positions: Tensor, head: int) -> tuple[Tensor, Tensor]:
 
 
 def rotated(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
-    """x: [rows, heads, length, head] turned by `turns`: of each pair of numbers, which stand half a head
-    apart."""
+    """x, [rows, heads, length, head], rotated by `turns`. The numbers of a pair are half a head apart."""
     cos, sin = turn
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 
 def _by_hand(device: torch.device) -> bool:
-    """Whether gradients are those of `gradients`: where the model is trained on a CPU."""
+    """Whether to use the gradients of `gradients`: in training on a CPU."""
     return device.type == "cpu" and torch.is_grad_enabled()
 
 
 def _computed(device: torch.device, dtype: torch.dtype) -> torch.dtype:
-    """The type that products are computed in."""
+    """The type of products of matrices."""
     return torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else dtype
 
 
@@ -152,8 +158,11 @@ class Attention(nn.Module):
         context: tuple[Tensor, Tensor] | None,
         mask: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """x: [rows, length, width]; turn: of its positions (`turns`); mask: [rows or 1, 1, length,
-        size + length], added to the logits. The output, and keys and values of x."""
+        """The output, and the keys and values of x.
+
+        x: [rows, length, width]. turn: the rotations of its positions (`turns`). mask: [rows or 1, 1, length,
+        size + length], added to the logits.
+        """
         rows, length, width = x.shape
 
         def split(y: Tensor) -> Tensor:
@@ -185,18 +194,19 @@ class Mixing(nn.Module):
 
 
 class Shift(nn.Module):
-    """Adds to each token's embedding those of the tokens before it, each through a matrix of its own.
+    """Adds the embeddings of the tokens before to each token's embedding, each through a separate matrix.
 
-    To find what stands behind a name, attention then has to look once: without it a first layer must carry
-    each token to the place of the next. A short convolution (Allen-Zhu 2025, "Canon layers", of which this is
-    the one at the input; token shift in RWKV, Peng et al. 2023, arXiv:2305.13048)."""
+    With it, one layer of attention finds the token that follows a name; without it, a first layer has to move
+    each token to the place of the next. This is a short convolution: the Canon layer at the input (Allen-Zhu
+    2025), and token shift in RWKV (Peng et al. 2023, arXiv:2305.13048).
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.proj = nn.Linear(config.shift_tokens * config.hidden_size, config.hidden_size, bias=False)
 
     def forward(self, x: Tensor, tokens: int) -> Tensor:
-        """x: [rows, those before and these, hidden_size] -> [rows, tokens, hidden_size]."""
+        """x: [rows, tokens before + tokens, hidden_size] -> [rows, tokens, hidden_size]."""
         more = x.shape[1] - tokens
         shifted = torch.cat([x[:, more - back : more - back + tokens] for back in range(1, more + 1)], -1)
         added: Tensor = self.proj(shifted)
@@ -231,9 +241,11 @@ class Model(nn.Module):
             nn.init.normal_(self.shift.proj.weight, std=0.5 / math.sqrt(config.hidden_size))
 
     def embedded(self, tokens: Tensor, before: Tensor | None) -> Tensor:
-        """The embeddings of tokens, with those of the tokens before them. before: [rows,
-        `ModelConfig.shift_tokens`], the tokens before the first, -1 where there is none; None: there are
-        none at all."""
+        """The embeddings of tokens, with those of the tokens before them.
+
+        before: the tokens before the first, [rows, `ModelConfig.shift_tokens`], filled with -1 at the front;
+        None if there are none.
+        """
         x: Tensor = self.embed_tokens(tokens)
         if self.shift is None:
             return x
@@ -248,10 +260,12 @@ class Model(nn.Module):
     def forward(
         self, tokens: Tensor, context: Context | None = None, before: Tensor | None = None
     ) -> tuple[Tensor, Context]:
-        """tokens: [rows, length], filled up at their ends with anything -> what is known at each token,
-        [rows, length, width] (`logits` makes logits of it), and keys and values of these tokens, whose
-        lengths are `length`. Positions count from where the context of a row ends. before: the last tokens
-        of the context, [rows, `ModelConfig.shift_tokens`]; None where there is no context."""
+        """The hidden state of each token, [rows, length, width], and the tokens as a context.
+
+        tokens: [rows, length], padded at the ends by any tokens. Positions continue from the end of a row's
+        context. before: the last tokens of the context, [rows, `ModelConfig.shift_tokens`]; None without a
+        context. `logits` turns hidden states into logits.
+        """
         rows, length = tokens.shape
         start = context.lengths if context else torch.zeros(rows, dtype=torch.long, device=tokens.device)
         positions = start[:, None] + torch.arange(length, device=tokens.device)[None, :]
@@ -279,7 +293,7 @@ class Model(nn.Module):
         return self.norm(x), Context(tuple(keys), tuple(values), torch.full_like(start, length))
 
     def read(self, tokens: Tensor, lengths: Tensor) -> Context:
-        """The context that programs make. tokens: [programs, length]; lengths: [programs]."""
+        """Programs as a context. tokens: [programs, length]; lengths: [programs]."""
         return replace(self(tokens)[1], lengths=lengths)
 
     def logits(self, x: Tensor) -> Tensor:
@@ -302,7 +316,7 @@ class Model(nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> tuple["Model", dict[str, Any]]:
-        """A model that was saved, and what was said about it. Raises InputError for any other folder."""
+        """A saved model and its `about`. Raises InputError for any other folder."""
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
@@ -321,8 +335,10 @@ class Model(nn.Module):
 
 
 def _llama(config: ModelConfig) -> dict[str, Any]:
-    """The configuration of Hugging Face's LlamaForCausalLM with the same computation; nothing where that has
-    none."""
+    """The configuration of Hugging Face's LlamaForCausalLM with the same computation.
+
+    Empty if no Llama computes the same.
+    """
     if config.shift_tokens:
         return {}
     return {

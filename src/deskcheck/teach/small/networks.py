@@ -1,4 +1,4 @@
-"""Models in torch as networks that the interpreter runs. Needs torch (the extra ``[teach]``)."""
+"""Torch models for the interpreter. Needs torch (the extra ``[teach]``)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,7 +27,7 @@ class TorchNetwork:
     def run(
         self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
     ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
-        """As `Network.run`."""
+        """See `Network.run`."""
         context = Context(
             tuple([torch.from_numpy(k).to(self.device) for k in keys]),
             tuple([torch.from_numpy(v).to(self.device) for v in values]),

@@ -1,8 +1,9 @@
-"""Checkpoints of `deskcheck teach` as models that can be asked: ``taught/FOLDER``. Inspect AI loads this by
-its entry point. Needs the extra ``[ask]``.
+"""Checkpoints of `deskcheck teach` as Inspect AI models, named ``taught/FOLDER``.
 
-A prompt is read as lessons lay it out: the program first, ended by an empty line, which is kept for the next
-prompt about it. The words that explain a notation are left out, since these models know nothing else.
+Inspect AI loads this module by its entry point. Needs the extra ``[ask]``.
+
+A prompt has the layout of lessons: the program first, then an empty line. The program stays read for the next
+prompt about it. The explanation of the notation is left out, since these models know only the notation.
 """
 
 from collections import OrderedDict
@@ -20,16 +21,16 @@ from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
 from deskcheck.teach.small.interpreter import ModelRows
 
 _KEPT = 64
-"""Programs that stay read."""
+"""Programs whose keys and values are kept."""
 _CONTEXT = 8192
-"""Tokens of program and prompt together. No lesson is as long, and attention over a prompt needs memory that
-grows with its square."""
+"""Limit for the tokens of program and prompt. Lessons are shorter, and attention needs memory that grows with
+the square of a prompt's length."""
 
 
 class AskedSteps(ModelAPI):
     """A checkpoint that answers greedily, one prompt at a time. device: where a torch model runs.
 
-    folder: where its files are, which `deskcheck ask` notes.
+    folder: the folder of its files, which `deskcheck ask` records.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class AskedSteps(ModelAPI):
         self._alone = Lock()
 
     def opened(self, model_name: str, device: str) -> Any:
-        """What is asked."""
+        """The model that answers."""
         return open_checkpoint(model_name, device)
 
     async def generate(
@@ -79,7 +80,7 @@ class AskedSteps(ModelAPI):
         )
 
     def _unexplained(self, text: str) -> str:
-        """A prompt as in lessons. Raises InputError for a notation or a jump that was not taught."""
+        """A prompt in the layout of lessons. Raises InputError for an untaught notation or jump."""
         steps = {
             name: explained_step("dynamic", instructions=instructions, back=False)
             for name, instructions in (("dynamic", False), ("dynamic_instruction", True))

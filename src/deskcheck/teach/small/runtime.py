@@ -1,7 +1,7 @@
-"""A model without torch: ONNX Runtime runs what `export` wrote. Needs the extra ``[nano]``.
+"""A model without torch: ONNX Runtime runs a graph of `export`. Needs the extra ``[nano]``.
 
-The file holds weights in 16 bits, and the graph makes 32 of them when it is loaded; what is computed is
-`Model.forward` with the context as an input.
+The file has weights in 16 bits, and loading turns them into 32. The graph computes `Model.forward` with the
+context as an input.
 """
 
 import os
@@ -18,11 +18,11 @@ from deskcheck.teach.small.interpreter import Floats, Numbers
 
 GRAPH = "model.onnx"
 ABOUT = "deskcheck"
-"""Key of the graph's metadata that says what the model is."""
+"""Key of the model's description in the graph's metadata."""
 
 
 class OnnxNetwork:
-    """A graph as an `interpreter.Network`. about: what was said of it when it was written."""
+    """A graph as an `interpreter.Network`. about: the `about` given to `export`."""
 
     def __init__(self, file: Path, threads: int = 0) -> None:
         os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # from 1.29 on it reports to its maker
@@ -56,7 +56,7 @@ class OnnxNetwork:
     def run(
         self, tokens: Numbers, keys: Sequence[Floats], values: Sequence[Floats], lengths: Numbers
     ) -> tuple[NDArray[np.float32], Sequence[Floats], Sequence[Floats]]:
-        """As `Network.run`."""
+        """See `Network.run`."""
         inputs: dict[str, Any] = {"tokens": tokens, "lengths": lengths}
         for layer in range(self.layers):
             inputs[f"keys_{layer}"] = np.ascontiguousarray(keys[layer])

@@ -1,9 +1,9 @@
-"""The stepper: a model run as an interpreter. A state goes in, the next comes out; no history is kept.
+"""The stepper uses a model as an interpreter: it gives the model a state and receives the next one.
 
-The dynamic scratchpad of Execution Tuning (arXiv:2503.05703) with what makes it cheap: many programs at once,
-those that have ended make room for others, each program is read once (`interpreter`). A step may lead several
-events on: of the jumps that are allowed, the furthest is taken whose answer the model is sure enough of, else
-the one that it is surest of (the paper's choice by likelihood).
+This is the dynamic scratchpad of Execution Tuning (arXiv:2503.05703), which keeps no history. To be cheap, it
+steps many programs at once, replaces ended programs by new ones, and reads each program once (`interpreter`).
+A step may skip events. The stepper takes the longest jump whose answer is likely enough, or else the one with
+the most likely answer (the paper's choice by likelihood).
 """
 
 import math
@@ -23,7 +23,7 @@ from deskcheck.teach.small.interpreter import Rows, StepModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A program and the state that it is stepped from, in the notation `dynamic`."""
+    """A program and its first state, in the notation `dynamic`."""
 
     program: Program
     state: str
@@ -31,16 +31,19 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteppedRun:
-    """What a model made of a program. states: texts, the first of which it was given; jumps: how many events
-    each other one is after the one before; nll: of each step, in nats, None where nobody tells. stop: why it
-    ended; why: what could not be read."""
+    """A model's run of a program."""
 
     start: Start
     states: tuple[str, ...]
+    """The first state, which the model was given, and the model's states."""
     jumps: tuple[int, ...]
+    """The number of events from each state to the next."""
     nll: tuple[float | None, ...]
+    """Negative log probability of each step in nats; None if the model does not report it."""
     stop: Stop
+    """The reason for the end of the run."""
     why: str | None = None
+    """The reason why the last answer could not be read."""
 
     def to_dict(self) -> dict[str, Any]:
         """The run, JSON-able."""
@@ -48,7 +51,7 @@ class SteppedRun:
         return {**run, "stop": self.stop.value, "why": self.why}
 
     def against(self, true: Iterable[Moment]) -> RunAgreement:
-        """This run against the true states, the first of which is the one that it was given."""
+        """The agreement of this run with the true states, which begin with the first state of the run."""
         predicted = [parse_dynamic(text).moments[-1] for text in self.states[1:]]
         return compare_runs(predicted, reached(true, self.jumps), self.stop)
 
@@ -59,13 +62,13 @@ _Answer = tuple[int, str, float | None, bool]
 
 @dataclass(slots=True)
 class _Going:
-    """known: what the model said to the states before; the same, if one comes again: where it goes round for
-    ever, only once does it cost anything."""
+    """A program that is being stepped."""
 
     start: Start
     code: list[str]
     states: list[str]
-    known: dict[str, _Answer] = field(default_factory=dict)
+    answers_by_state: dict[str, _Answer] = field(default_factory=dict)
+    """The model's earlier answers, so that an endless loop of states costs its first round only."""
     jumps: list[int] = field(default_factory=list)
     nll: list[float | None] = field(default_factory=list)
 
@@ -73,9 +76,9 @@ class _Going:
 class Stepper:
     """Steps programs with a model.
 
-    rows: programs at once. budget: steps of a program at most. longest: tokens of a prompt with its answer.
-    jumps: numbers of events that a step may lead on; the model must have been taught each. sure: a jump is
-    taken if its answer's negative log probability is at most so many nats.
+    rows: programs at a time. budget: limit for the steps of a program. longest: tokens of a prompt with its
+    answer. jumps: numbers of events that a step may have; the model must have been taught each. sure: the
+    largest negative log probability, in nats, of an answer for which a jump is taken.
     """
 
     def __init__(
@@ -100,9 +103,9 @@ class Stepper:
     def run(
         self, starts: Iterable[Start], note: Callable[[int], None] = lambda steps: None
     ) -> Iterator[tuple[int, SteppedRun]]:
-        """Steps every program to its end, and gives (its number among the starts, its run) as they end.
+        """Steps every program to its end. Yields (number among the starts, run) when a run ends.
 
-        note: is told how many steps were made, after each round.
+        note: receives the number of steps after each round.
         """
         waiting = iter(enumerate(starts))
         going: list[tuple[int, _Going]] = []
@@ -134,7 +137,7 @@ class Stepper:
                 read.keep(rows_left)
 
     def _round(self, going: list[tuple[int, _Going]], read: Rows) -> list[tuple[int, SteppedRun]]:
-        """One step of each; the runs that end with it."""
+        """Makes one step of each program, and returns the runs that end with it."""
         chosen = self._choose([program for _, program in going], read)
         ended = []
         for (number, program), (jump, text, nll, complete) in zip(going, chosen, strict=True):
@@ -155,9 +158,9 @@ class Stepper:
 
     def _choose(self, going: Sequence[_Going], read: Rows) -> list[_Answer]:
         """The model's answer to the last state of each."""
-        best = [program.known.get(program.states[-1]) for program in going]
+        best = [program.answers_by_state.get(program.states[-1]) for program in going]
         new = [row for row, best_answer in enumerate(best) if best_answer is None]
-        for jump in reversed(self.jumps):  # the furthest first; those that are sure ask no other
+        for jump in reversed(self.jumps):  # the longest first: a likely answer needs no other
             unsure = [
                 row for row in new if (best_answer := best[row]) is None or _doubt(best_answer[2]) > self.sure
             ]
@@ -176,7 +179,7 @@ class Stepper:
                     best[row] = (jump, answer.text, answer.nll, answer.ended)
         for row in new:
             if (best_answer := best[row]) is not None:
-                going[row].known[going[row].states[-1]] = best_answer
+                going[row].answers_by_state[going[row].states[-1]] = best_answer
         return [best_answer for best_answer in best if best_answer is not None]
 
 
@@ -185,7 +188,7 @@ def _doubt(nll: float | None) -> float:
 
 
 def start_of(recording: Recording) -> Start:
-    """Where a recorded run begins. Raises InputError for a recording without events."""
+    """The first state of a recorded run. Raises InputError for a recording without events."""
     first = next(true_states(recording), None)
     if first is None:
         raise InputError(f"{recording.id}: has no events to step through.")
@@ -193,24 +196,24 @@ def start_of(recording: Recording) -> Start:
 
 
 def true_states(recording: Recording) -> Iterator[Moment]:
-    """The states of a recording that a stepper is to give, the one that it starts from first."""
+    """The states of a recording that a right run of the stepper has, including the first."""
     return moments(recording.trace, file=recording.program.filename)
 
 
 def exact_steps(
-    model: StepModel, recording: Recording, *, rows: int = 64, longest: int = 2048, most: int | None = None
+    model: StepModel, recording: Recording, *, rows: int = 64, longest: int = 2048, limit: int | None = None
 ) -> Iterator[bool]:
-    """For each step of a recorded run, from the true state: whether the model gives exactly the next one.
+    """For each step of a recorded run, from the true state: whether the model gives exactly the next state.
 
-    Greedy decoding looks at nothing but the state, so the leading steps that are exact are those that the
-    stepper would make from the first state; here many are computed at once. most: that many steps.
+    Greedy decoding depends only on the state. So the exact steps before the first error are also the steps of
+    a run from the first state, but here many are computed at once. limit: number of steps.
     """
     code = code_lines(recording.program.code)
     read = model.read([program_text(recording.program)], longest)
     pending: list[tuple[str, str]] = []
     before: str | None = None
     for number, moment in enumerate(true_states(recording)):
-        if most is not None and number > most:
+        if limit is not None and number > limit:
             break
         text = state_text(moment)
         if before is not None:
@@ -235,8 +238,10 @@ def _run(program: _Going, stop: Stop, reason: str | None = None) -> SteppedRun:
 
 
 def reached(true: Iterable[Moment], jumps: Sequence[int]) -> Iterator[Moment]:
-    """Of the true states after the first: those that so long jumps should have reached, then, to tell whether
-    there is an end, what is left."""
+    """The true states that these jumps should have reached, and then all later states.
+
+    The later states show whether the run should have ended.
+    """
     states = iter(true)
     next(states, None)
     for jump in jumps:

@@ -1,4 +1,4 @@
-"""A run of training: updates, the curve, and saves, from which the same command continues.
+"""A training run: updates, the curve, and saves. Rerun the command to resume from the last save.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -20,10 +20,10 @@ RESUME = "resume.pt"
 
 
 class Trainer:
-    """A model in training, from its beginning or from the last save in `out`.
+    """A model in training, new or from the last save in `out`.
 
     averaging: weight of the past in the exponential average of the weights; 0: no average. extra: further
-    values to save, with those of the beginning. note: receives each line of `metrics.jsonl`.
+    values to save, with their first values. note: receives each line of `metrics.jsonl`.
 
     Raises RecordingError for a damaged save.
     """
@@ -65,20 +65,20 @@ class Trainer:
             self.step = state["step"]
             self._began -= state["seconds"]
         except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
-            raise damaged(self.out / RESUME, error, "Delete it to begin this run anew") from error
+            raise damaged(self.out / RESUME, error, "Delete it to begin this run again") from error
         self._curve.resume(self.step)
 
     def to(self, device: torch.device) -> None:
-        """Computes on this device from now on."""
+        """Moves the model and the optimizer to a device."""
         self.model.to(device)
         for state in self.optimizer.state.values():
             for name, value in state.items():
                 state[name] = value.to(device) if isinstance(value, Tensor) and value.dim() else value
 
     def update(
-        self, loss: Tensor, rate: float, *, shown: Tensor | None = None, max_norm: float = 1.0
+        self, loss: Tensor, rate: float, *, reported: Tensor | None = None, max_norm: float = 1.0
     ) -> None:
-        """One step of the optimizer. shown: the loss of the curve, if it is another one."""
+        """One step of the optimizer. reported: the loss for the curve, if it differs from `loss`."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -86,26 +86,26 @@ class Trainer:
         nn.utils.clip_grad_norm_(self.model.parameters(), max_norm)
         self.optimizer.step()
         if self.averaging:
-            # An average that starts at random weights would keep them for long.
+            # An average that starts at random weights would retain them for long.
             weight = 1 - min(self.averaging, self.step / (self.step + 10))
             with torch.no_grad():
                 for name, value in self.model.state_dict().items():
                     self.averaged[name].lerp_(value, weight)
-        self._losses.append((loss if shown is None else shown).detach())
+        self._losses.append((loss if reported is None else reported).detach())
         self.step += 1
 
     def row(self) -> dict[str, Any]:
-        """The beginning of a line of the curve, with the mean loss since the last one."""
+        """The first values of a line of the curve: the step, and the mean loss since the last line."""
         losses, self._losses = self._losses, []
         return {"step": self.step, "loss": float(torch.stack(losses).mean())}
 
     def write(self, row: dict[str, Any]) -> None:
-        """Adds a line to the curve, with the seconds that the run has taken."""
+        """Adds a line to the curve, with the duration of the run in seconds."""
         row["seconds"] = round(time.perf_counter() - self._began, 3)
         self._curve.write(row)
 
     def save(self, write_model: Callable[[], None]) -> None:
-        """Saves the model, which `write_model` writes, and the state of the run."""
+        """Saves the state of the run, and the model by `write_model`."""
         state = {
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),

@@ -1,7 +1,7 @@
-"""Training a small model from nothing, on lessons.
+"""Trains a small model from random weights, on lessons.
 
-A run is a folder (`run_folder`) with `resume.pt`, from which the same command goes on where it was ended, by
-whatever. On a CPU the losses of a run that was ended and went on are those of one that was not.
+A run is a folder (`run_folder`). Rerun the command to resume an interrupted run from `resume.pt`. On a CPU,
+resuming does not change the losses.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -31,7 +31,7 @@ from deskcheck.teach.small.trainer import Trainer
 
 
 def learning_rate_at(training: Training, step: int) -> float:
-    """The learning rate of a step, from 0: linear up to `warmup_steps`, then half a cosine to 1 %."""
+    """The learning rate of a step: linear from 0 up to `warmup_steps`, then half a cosine down to 1 %."""
     if step < training.warmup_steps:
         return training.learning_rate * (step + 1) / training.warmup_steps
     progress = (step - training.warmup_steps) / max(1, training.steps - training.warmup_steps)
@@ -39,8 +39,7 @@ def learning_rate_at(training: Training, step: int) -> float:
 
 
 def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
-    """The mean loss in nats over the trained tokens, and for each row whether every one of them is the most
-    likely: [rows]."""
+    """The mean loss in nats over the trained tokens, and whether all tokens of a row are right, [rows]."""
     with _precision(precision, batch.tokens.device):
         context = model.read(batch.programs, batch.lengths).of(batch.owner)
         hidden, _ = model(batch.tokens, context, batch.before(model.config.shift_tokens))
@@ -48,8 +47,7 @@ def loss_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor
 
 
 def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tensor, Tensor]:
-    """The mean loss in nats over the trained tokens, as `loss_of`, and that over the tokens of programs and
-    prompts."""
+    """The mean losses in nats: over the trained tokens (`loss_of`), and over programs and prompts."""
     with _precision(precision, batch.tokens.device):
         read, context = model(batch.programs)
         context = replace(context, lengths=batch.lengths).of(batch.owner)
@@ -62,7 +60,7 @@ def losses_of(model: Model, batch: Batch, precision: str = "fp32") -> tuple[Tens
 
 
 def loss_of_answers(model: Model, hidden: Tensor, labels: Tensor, precision: str) -> tuple[Tensor, Tensor]:
-    """As `loss_of`, from what is known at each token, [rows, length, width], and the labels."""
+    """The results of `loss_of`, from hidden states, [rows, length, width], and labels."""
     trained = labels != IGNORED
     with _precision(precision, labels.device):
         logits = model.logits(hidden[trained]).float()
@@ -81,17 +79,15 @@ def teach(
     until: Callable[[], bool] = lambda: False,
     note: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> Model:
-    """Trains a model on a folder of lessons, or goes on with the run that `out` holds.
+    """Trains a model on a folder of lessons, or resumes the run in `out`.
 
-    config: its `vocab_size` is the tokenizer's, whatever it says.
-
-    until: asked after each step; once true the run is saved and ends early. note: is given each line of
-    `metrics.jsonl`.
+    config: `vocab_size` is ignored, the tokenizer decides it. until: called after each step; when it returns
+    True, the run is saved and ends early. note: receives each line of `metrics.jsonl`.
 
     Raises:
-        InputError: there are no lessons, or not all of them; `out` holds something else than this run; there
-            is no such device.
-        RecordingError: another process trains there; a file of the run is damaged; the disk refuses.
+        InputError: some or all lessons are missing; `out` contains something other than this run; the device
+            does not exist.
+        RecordingError: another process uses `out`; a file of the run is damaged; the disk fails.
     """
     files = shards(lessons)
     target = open_device(device)
@@ -103,7 +99,7 @@ def teach(
 
 
 def open_device(name: str) -> torch.device:
-    """A device that can be computed on. Raises InputError for any other."""
+    """A device that can compute. Raises InputError for any other."""
     try:
         return torch.empty(1, device=name).device
     except (RuntimeError, AssertionError) as error:
@@ -153,7 +149,7 @@ def _taught(
         files,
         tokenizer,
         rows=training.batch_size,
-        each=training.steps_per_program,
+        per_program=training.steps_per_program,
         seed=training.seed,
     )
     for batch in islice(batches, trainer.step, None):  # a run that goes on has seen those before already
@@ -184,24 +180,24 @@ def _update(trainer: Trainer, model: Model, training: Training, batch: Batch) ->
     else:
         loss, _ = loss_of(model, batch, training.precision)
         total = loss
-    trainer.update(total, rate, shown=loss, max_norm=training.max_grad_norm)
+    trainer.update(total, rate, reported=loss, max_norm=training.max_grad_norm)
 
 
 def check(model: Model, held_out: list[Batch], precision: str) -> dict[str, float]:
-    """Loss on lessons that were not trained, and the share of them answered exactly."""
+    """The loss on held-out lessons, and the share of them that are answered exactly."""
     if not held_out:
         return {}
     device = model.embed_tokens.weight.device
-    losses, right, n = 0.0, 0, 0
+    losses, right, count = 0.0, 0, 0
     model.eval()
     with torch.inference_mode():
         for batch in held_out:
             loss, exact = loss_of(model, batch.to(device), precision)
             losses += float(loss)
             right += int(exact.sum())
-            n += len(exact)
+            count += len(exact)
     model.train()
-    return {"validation_loss": losses / len(held_out), "exact": right / n, "n": n}
+    return {"validation_loss": losses / len(held_out), "exact": right / count, "n": count}
 
 
 def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> list[Batch]:
@@ -209,7 +205,7 @@ def _validation(files: list[Path], training: Training, tokenizer: Tokenizer) -> 
         files,
         tokenizer,
         rows=training.batch_size,
-        each=training.steps_per_program,
+        per_program=training.steps_per_program,
         seed=training.seed,
         split="validation",
     )

@@ -39,17 +39,17 @@ class Writer:
     def __init__(self) -> None:
         self.working = Working()
         self.program: AloneProgram
-        self.left: Left | None = None
+        self.range_left: Left | None = None
         self.stored: list[str] = []
         self._next_word = lru_cache(200_000)(Teacher().__call__)
 
     def step(self, program: AloneProgram, state: AloneState) -> tuple[Words, AloneState]:
         """The answer to a state, and the state after it. Raises OutsideLanguage."""
-        self.program, self.left, self.stored = program, state.left, []
+        self.program, self.range_left, self.stored = program, state.range_left, []
         self.working.words = []
         function = program.function
         activation = Activation(function, dict(state.names), 0)
-        activation.place, activation.again = program.line(state.line), state.left is not None
+        activation.place, activation.again = program.line(state.line), state.range_left is not None
         line = function.lines[activation.place]
         words = self.working.words
         words += [*program.line_words(line)[:-1], ";"]
@@ -60,9 +60,9 @@ class Writer:
         after = None if ended else self._walked(activation, words)
         if after is None:
             value = activation.stack.pop() if ended else None
-            next_state = AloneState("return", state.line, activation.names, self.left, value)
+            next_state = AloneState("return", state.line, activation.names, self.range_left, value)
         else:
-            next_state = AloneState("line", after, activation.names, self.left)
+            next_state = AloneState("line", after, activation.names, self.range_left)
         words += edit_words(program, state, next_state, self.stored)
         if any(word not in NUMBER for word in words):
             raise OutsideLanguage("an expression that holds too much at a time")
@@ -85,7 +85,7 @@ class Writer:
             move, *target = way(*question)
             words += [f"{move}:{target[0]}", target[1]] if target else [move]
             if question[0] == "out" and question[2][1] == "for" and move == "down":
-                self.left = None  # the loop that is left takes its iterator with it
+                self.range_left = None  # the loop that is left takes its iterator with it
         return None if move == "end" else number
 
     # ---- operations ----
@@ -130,7 +130,7 @@ class Writer:
             if value and value[-1] + value.step != value.stop:  # Python has another stop in its iterator
                 raise OutsideLanguage("a range that ends between two steps")
             words.append("iter")
-            self.left = (value.start, value.stop, value.step)
+            self.range_left = (value.start, value.stop, value.step)
         else:
             self._shuffled(stack, word)
         return None
@@ -153,20 +153,20 @@ class Writer:
 
     def _next_of_range(self, activation: Activation) -> bool:
         """Whether the loop continues: then its next item is on the stack, and the range is one shorter."""
-        if self.left is None:
+        if self.range_left is None:
             raise OutsideLanguage("a loop that has not begun")
         working = self.working
-        start, stop, step = self.left
+        start, stop, step = self.range_left
         more = working.paper("<" if step > 0 else ">", start, stop, ("Rs", "Re"))
         working.words += ["next", "T" if more else "F"]
         if not more:
-            self.left = None
+            self.range_left = None
             return False
         working.words.append("Rs")
         activation.stack.append(working.result(f"V{len(activation.stack)}", start))
         after = int(working.paper("+", start, step, ("Rs", "#1" if step == 1 else "Rp")))
-        self.left = (after, stop, step)
-        working.words += left_words(self.left)
+        self.range_left = (after, stop, step)
+        working.words += left_words(self.range_left)
         return True
 
     def _of_many(self, stack: list[Any], word: str, count: str) -> None:

@@ -1,9 +1,9 @@
 """Lessons of the level `alone`: steps of runs of programs, computed by the rules; no recording is needed.
 
-A share of the states have other numbers than the run had there, so that a model sees operations on numbers
-of all kinds, and branches that no run takes. A share of the programs is drawn by what they have, so that a
-model sees what is rare. Single operations are between them, which are short, so that tables of digits cost
-little.
+Some of the states have other numbers than those of the run, so that a model sees operations on all kinds of
+numbers, and branches that no run takes. Some of the programs are drawn by their operators and words, so that
+a model sees rare ones. Between them are single operations, whose short lessons teach tables of digits
+cheaply.
 """
 
 import random
@@ -28,9 +28,9 @@ Step: TypeAlias = tuple[tuple[int, ...], tuple[int, ...]]
 Steps: TypeAlias = tuple[tuple[int, ...], list[Step]]
 """Words of a program, and steps of it."""
 LONGEST = 360
-"""Words of a state with its answer, at most; longer ones are left out."""
+"""Limit for the words of a state with its answer. Longer lessons are left out."""
 OPERATIONS = 0.3
-"""Share of what is drawn that is single operations."""
+"""Share of the lessons that are single operations."""
 NO_PROGRAM = ("L1", "I0", "end")
 """What these are asked of."""
 _EACH, _MOST, _OTHER, _BY_PART = 8, 80, 0.3, 0.4
@@ -104,7 +104,7 @@ class Lessons:
     """Draws steps of runs of programs."""
 
     def __init__(self, programs: Sequence[Program]) -> None:
-        self.known = programs
+        self.programs = programs
         self.writer = Writer()
         self.having: dict[str, list[Program]] = {}
         """What programs have -> those that have it."""
@@ -121,13 +121,13 @@ class Lessons:
                 yield numbers(NO_PROGRAM), [lesson for lesson in drawn if lesson is not None]
                 continue
             part = chance.choice(parts) if parts and chance.random() < _BY_PART else None
-            among = self.known if part is None else self.having[part]
+            among = self.programs if part is None else self.having[part]
             steps = self._of(chance.choice(among), part, chance)
             if steps is not None:
                 yield steps
 
     def _of(self, source: Program, part: str | None, chance: random.Random) -> Steps | None:
-        """Some steps of a run; None where nothing of it can be taught. part: what half of them shall have."""
+        """Some steps of a run; None if no step can be taught. part: a word that half of them must have."""
         try:
             program = mixed_names(read_program(source.code), chance)
             state = first_state(program, source.arguments or "()")
@@ -152,7 +152,7 @@ class Lessons:
 
 
 def lesson_of(writer: Writer, program: AloneProgram, state: AloneState) -> Step | None:
-    """A state with its answer, in numbers; None if there is no answer, or only a long one."""
+    """A state with its answer as numbers; None if the answer is missing or too long."""
     try:
         question = state_words(program, state)
         answer, _ = writer.step(program, state)
@@ -166,7 +166,7 @@ _SMALL = frozenset(("**", "<<", ">>"))
 
 
 def operation_lesson(working: Working, chance: random.Random) -> Step | None:
-    """A single operation, from its operands on; None where it is outside of the language, or long."""
+    """A single operation with its operands; None if it is outside of the language, or too long."""
     op = chance.choice((*_OFTEN, *COMPARISONS, "**", "&", "|", "^", "<<", ">>", "/"))
     a, b = drawn_number(chance), drawn_number(chance)
     kind = chance.random()

@@ -1,8 +1,8 @@
-"""The network of the level `alone`: that of `small.model`, which is told of each word where it stands.
+"""The network of the level `alone`: the model of `small.model` with the position of each word as an input.
 
-Of a word of a number: whose it is and which place it has; of a word of a line: which line, and how far behind
-its beginning. All of it can be read off the words so far, from the left to the right; so to copy a variable's
-third digit, attention looks for the third digit of that variable, and need not count.
+For a word of a number, this is the owner of the number and the place in it; for a word of a line, the line
+and the distance from its beginning. Positions follow from the words so far, from left to right. So attention
+can copy a variable's third digit by looking for the third digit of that variable, without counting.
 
 Needs torch (the extra ``[teach]``).
 """
@@ -21,13 +21,13 @@ from deskcheck_levels.alone.words import FILE, FILLERS, LINES, NUMBER, SIGN, WOR
 from deskcheck_levels.levels import Level
 
 PLACES, ALONG = 16, 32
-"""Places of a number, the last of which is that of its sign; words behind the beginning of a line."""
+"""Places of a number, including the last place for its sign; words after the beginning of a line."""
 _SIZE = 0.02
 """Of each number of an address, as the embeddings begin."""
 
 
 class Standing(nn.Module):
-    """Where words stand, as numbers for each of them."""
+    """The positions of words, as numbers."""
 
     filler: Tensor
     line: Tensor
@@ -53,13 +53,13 @@ class Standing(nn.Module):
         whose = tokens.gather(1, owner)
         before = torch.where(owner > 0, tokens.gather(1, (owner - 1).clamp(min=0)), 0)
         signs = sign.long().cumsum(1)
-        place = (at - owner - (signs - signs.gather(1, owner))).clamp(max=PLACES - 2)
-        place = torch.where(sign, PLACES - 1, place)
+        position = (at - owner - (signs - signs.gather(1, owner))).clamp(max=PLACES - 2)
+        position = torch.where(sign, PLACES - 1, position)
         begins = self.line[tokens] > 0
         start = torch.where(begins, at + 1, 0).cummax(1).values
         line = torch.where(start > 0, self.line[tokens.gather(1, (start - 1).clamp(min=0))], 0)
         along = torch.where(start > 0, at - (start - 1), 0).clamp(max=ALONG - 1)
-        return whose, before, place, line, along
+        return whose, before, position, line, along
 
 
 def addresses(count: int, width: int, number: int) -> Tensor:
@@ -75,11 +75,11 @@ def addresses(count: int, width: int, number: int) -> Tensor:
 
 
 class AloneModel(Model):
-    """A causal language model over words that knows where they stand. Programs and states are read each from
-    its own beginning.
+    """A causal language model over words and their positions. Positions begin anew in programs and states.
 
-    Beside the parts of where a word stands, which are trained, it is told all of it as one address, so that
-    attention finds a place by one match and not by several."""
+    In addition to trained embeddings of a position's parts, each position has one address, so that attention
+    finds it by one match instead of several.
+    """
 
     along_line: Tensor
     in_number: Tensor
@@ -105,11 +105,11 @@ class AloneModel(Model):
         begin a program or a state."""
         length = tokens.shape[1]
         words = tokens if before is None else torch.cat([before.clamp(min=0), tokens], 1)
-        whose, owner, place, line, along = self.standing(words)
+        whose, owner, position, line, along = self.standing(words)
         x = self.embed_tokens(words) + self.whose(whose) + self.before(owner)
-        x = x + self.place(place) + self.line(line) + self.along(along)
-        x = x + self.along_line[line * ALONG + along] + self.in_number[whose * PLACES + place]
-        x = x + self.in_source[owner * PLACES + place]
+        x = x + self.place(position) + self.line(line) + self.along(along)
+        x = x + self.along_line[line * ALONG + along] + self.in_number[whose * PLACES + position]
+        x = x + self.in_source[owner * PLACES + position]
         if before is not None:
             present = torch.cat([before >= 0, torch.ones_like(tokens, dtype=torch.bool)], 1)
             x = x * present.to(x.dtype)[..., None]
@@ -120,13 +120,13 @@ class AloneModel(Model):
 
 
 def save(model: AloneModel, folder: Path, about: dict[str, Any]) -> None:
-    """Writes the weights, in 16 bits, with what is said of them."""
+    """Writes the weights in 16 bits, and `about`."""
     weights = {name: value.detach().float().cpu().numpy() for name, value in model.named_parameters()}
     files.save(folder / FILE, weights, {**about, "config": asdict(model.config)})
 
 
 def load(file: Path) -> tuple[AloneModel, dict[str, Any]]:
-    """A model that `save` wrote, and what was said of it. Raises InputError for any other file."""
+    """A model that `save` wrote, and its `about`. Raises InputError for any other file."""
     weights, about = files.load(file, Level.ALONE, WORDS)
     model = AloneModel(ModelConfig(**about["config"]))
     model.load_state_dict({name: torch.from_numpy(value).float() for name, value in weights.items()})

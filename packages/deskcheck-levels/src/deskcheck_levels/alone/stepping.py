@@ -1,7 +1,7 @@
-"""A model of the level `alone` that programs are stepped with: whole states go in, whole states come out.
+"""Steps programs with a model of the level `alone`, from whole states to whole states.
 
-What the model is given is the program and the state, in words; what it wrote before the answer proper is
-dropped. Words are written greedily, of many programs at once. Needs torch (the extra ``[teach]``).
+The model receives the program and the state as words. The working before its answer is dropped. It writes
+words greedily, for many programs at once. Needs torch (the extra ``[teach]``).
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,11 @@ _STOP = NUMBER["stop"]
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """The answer of a model to a state. words: all of it; ended: with the word that ends an answer; nll: the
-    sum of their negative log probabilities, in nats."""
+    """The answer of a model to a state.
+
+    words: the whole answer. ended: whether it has the word that ends an answer. nll: sum of the words'
+    negative log probabilities in nats.
+    """
 
     words: Words
     ended: bool
@@ -38,16 +41,16 @@ class Worked:
 
 
 class KnownProgram(NamedTuple):
-    """A program that a model has read, or why it is outside of the language."""
+    """A program that a model has read, or the reason why it is outside of the language."""
 
     program: AloneProgram | str
     context: "_Kept | None" = None
 
 
 class AloneRows(Rows):
-    """Programs that a model has read; guesses are not used.
+    """Programs that a model has read. Guesses are ignored.
 
-    `exact` asks whether the state that is told is the given one, however it was worked out.
+    `exact` compares only the state of an answer, not its working.
     """
 
     programs: list[KnownProgram]
@@ -109,7 +112,7 @@ class AloneRows(Rows):
 
     @torch.inference_mode()
     def work(self, states: Sequence[tuple[KnownProgram, str]]) -> list[Worked]:
-        """What the model writes to states, with the working. states: of programs, each of the language."""
+        """The model's answers to states, with the working. states: pairs of a program and a state of it."""
         if not states:
             return []
         texts = [numbers(words_of(hidden, state)) for hidden, state in states]
@@ -146,8 +149,8 @@ class AloneRows(Rows):
             before = torch.cat([before, best[:, None]], 1)
             logits = self.model.logits(hidden[:, 0])
         return [
-            Worked([WORDS[word] for word in words], words[-1] == _STOP, one)
-            for words, one in zip(written, nll, strict=True)
+            Worked([WORDS[word] for word in words], words[-1] == _STOP, total)
+            for words, total in zip(written, nll, strict=True)
         ]
 
 

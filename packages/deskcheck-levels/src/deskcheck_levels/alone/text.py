@@ -28,13 +28,16 @@ Left: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class AloneState:
-    """A state of a run of one function. event: ``call``, ``line`` or ``return``; left: of the loop that is
-    under way; value: that is returned."""
+    """A state of a run of one function.
+
+    event: ``call``, ``line`` or ``return``. range_left: the rest of the running loop's range. value: the
+    returned value.
+    """
 
     event: str
     line: int
     names: Mapping[str, Any]
-    left: Left | None = None
+    range_left: Left | None = None
     value: Any = None
 
 
@@ -140,8 +143,8 @@ def state_words(program: AloneProgram, state: AloneState) -> Words:
         if name not in program.names:
             raise OutsideLanguage(f"the variable {name}, which the program does not name")
         words += [program.names[name], *value_words(value)]
-    if state.left is not None:
-        words += left_words(state.left)
+    if state.range_left is not None:
+        words += left_words(state.range_left)
     return [*words, "ask"]
 
 
@@ -150,8 +153,8 @@ def edit_words(program: AloneProgram, before: AloneState, after: AloneState, sto
     words = ["so", *(["return"] if after.event == "return" else []), f"@{after.line}"]
     for name in dict.fromkeys(stored):
         words += [program.names[name], *value_words(after.names[name])]
-    if after.left != before.left:
-        words += ["gone"] if after.left is None else left_words(after.left)
+    if after.range_left != before.range_left:
+        words += ["gone"] if after.range_left is None else left_words(after.range_left)
     if after.event == "return":
         words += ["->", *value_words(after.value)]
     return [*words, "stop"]

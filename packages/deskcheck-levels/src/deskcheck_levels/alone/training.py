@@ -31,16 +31,16 @@ _NO_PROGRAM = numbers(NO_PROGRAM)
 _POOL = 8
 """Batches that are drawn together."""
 _KEPT = 2000
-"""The most lessons that wait to be given again."""
+"""Limit for the lessons that wait to be repeated."""
 _HELD_OUT, _LOOKED_AT = 50, 768
-"""Of so many programs one is not taught; lessons of a look."""
+"""One of this many programs is held out; number of lessons of an evaluation."""
 _FEW = 0.4
 """Share of a batch up to which those that are wrong come again."""
 
 
 def batches(drawn: Iterator[Steps], size: int, seed: object, again: list[Steps]) -> Iterator[list[Steps]]:
-    """Steps of several programs each, about as long as one another. again: what is to come once more, which
-    grows as training goes on."""
+    """Batches of steps of several programs, with similar lengths. again: steps to repeat, which training
+    adds."""
     chance = random.Random(str(seed))
     while True:
         pool, count = [], 0
@@ -101,10 +101,10 @@ def train(
     any_licence: bool = False,
     note: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> AloneModel:
-    """A model, trained into `out` (`network.FILE`); a run that was killed goes on from its last look.
+    """Trains a model into `out` (`network.FILE`). A killed run resumes from its last evaluation.
 
-    source: programs whose runs are the lessons. any_licence: also those that are not cleared for training.
-    Raises InputError where `out` holds something else, and where no program is left.
+    source: programs whose runs are the lessons. any_licence: include those that are not cleared for training.
+    Raises InputError if `out` contains something else, or if no program is left.
     """
     all_programs = programs_of(source, any_licence=any_licence)
     with locked_run(out, asked("alone", asdict(training), source, any_licence)):
@@ -170,8 +170,8 @@ def _stretch(trainer: Trainer, model: AloneModel, lessons: Lessons, training: Al
 
 def _unseen(programs: Sequence[Program], seed: int) -> list[Batch]:
     lessons: list[Steps] = []
-    for one in Lessons(programs).drawn(f"{seed} unseen", operations=0):
-        lessons.append(one)
+    for drawn in Lessons(programs).drawn(f"{seed} unseen", operations=0):
+        lessons.append(drawn)
         if sum(len(steps) for _, steps in lessons) >= _LOOKED_AT:
             break
     return [batch_of(lessons[start : start + 16]) for start in range(0, len(lessons), 16)]

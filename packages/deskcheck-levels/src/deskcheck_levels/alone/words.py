@@ -1,7 +1,7 @@
-"""The words of prompts and answers of a model that works alone, and what a number is in them.
+"""The words of prompts and answers at the level `alone`, including numbers.
 
-Numbers are digits, the last one first, behind a word that says whose they are. A name of the program is one
-of some slots, a line's number a word. The working of an operation has the words of `paper`.
+A number is a word for its owner, followed by the digits, the last one first. Names of the program are
+numbered slots, and line numbers are words. The working of an operation has the words of `paper`.
 """
 
 import re
@@ -22,8 +22,7 @@ SIGN = "minus"
 ATOMS = {"True": "T", "False": "F", "None": "none"}
 _TRAIL = ("p less", "p same", "p more")
 FILLERS = (*DIGITS, SIGN, ".", *ATOMS.values(), *BUILTINS, *_TRAIL, *cells.WRITTEN)
-"""What a value, or a row of a working, is made of: words that stand behind the word that says whose they
-are."""
+"""The words of a value, or of a row of a working. They follow the word for their owner."""
 _PAPER = tuple([f"p {word}" for word in (*cells.MARKS, *cells.ANSWERS, *cells.COUNTS)])
 WORDS = (
     *("", "state", "ask", "call", "so", "stop", "nl", ";", "->", "gone", "Rs", "Re", "Rp", "A", "B", "bit"),
@@ -41,7 +40,7 @@ WORDS = (
     *[f"#{count}" for count in range(10)],
     *[f"S{slot}" for slot in range(SLOTS)],
     *[f"I{depth}" for depth in range(DEPTHS)],
-    *[f"V{place}" for place in range(HEIGHT)],
+    *[f"V{height}" for height in range(HEIGHT)],
     *[f"N{name}" for name in range(NAMES)],
     *[f"L{line}" for line in range(1, LINES + 1)],
     *[f"@{line}" for line in range(1, LINES + 1)],

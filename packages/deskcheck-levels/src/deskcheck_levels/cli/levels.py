@@ -41,13 +41,13 @@ def step_at(
 
     folder = folder_of(model)
     processor = Processor(folder) if level is Level.PROCESSOR else ReaderModels(folder)
-    done = 0
+    finished = 0
     with progress_bar(as_json) as progress:
 
         def note(_: int) -> None:
-            nonlocal done
-            done += 1
-            progress(model, done, len(recordings))
+            nonlocal finished
+            finished += 1
+            progress(model, finished, len(recordings))
 
         report = run_level(recordings, processor.machine, budget=budget or MOST, note=note)
     counts = processor.counts()

@@ -52,7 +52,7 @@ def attribute(owner: Any, name: str) -> Any:
     kind = kind_of(owner)
     if not hasattr(kind, name):
         raise ProgramRaised(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))
-    if any(isinstance(owner, kept) and name in names for kept, names in _KEPT.items()):
+    if any(isinstance(owner, type_) and name in names for type_, names in _KEPT.items()):
         return getattr(owner, name)
     if name.startswith("__") or not callable(getattr(kind, name)):
         raise OutsideLanguage(f"the attribute {kind.__name__}.{name}")

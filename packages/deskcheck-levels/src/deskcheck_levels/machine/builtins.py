@@ -387,12 +387,12 @@ class Builtins(Operations):
             raise ProgramRaised(ValueError(f"too many values to unpack (expected {count})"))
         return items
 
-    def items_to_unpack(self, value: Any, most: int | None = None) -> list[Any]:
-        """The items of a value that targets take apart; so many at most, since another has no target."""
+    def items_to_unpack(self, value: Any, limit: int | None = None) -> list[Any]:
+        """The items of a value for targets, up to `limit`: further items have no target."""
         if not hasattr(kind_of(value), "__iter__"):
             raise ProgramRaised(TypeError(f"cannot unpack non-iterable {kind_of(value).__name__} object"))
         iterator = self.iterated(value)
-        return list(self.in_memory(lambda: list(islice(iterator, most))))
+        return list(self.in_memory(lambda: list(islice(iterator, limit))))
 
     def formatted(self, value: Any, conversion: str | None, spec: str) -> str:
         """A value as text, with the digits and signs in memory."""
@@ -424,7 +424,7 @@ def _several(kinds: Any) -> tuple[Any, ...]:
 
 
 def nested_deeper(value: Any, limit: int) -> bool:
-    """Whether containers lie in one another more than `most` deep; one that holds itself is no deeper."""
+    """Whether containers are nested more than `most` deep. A container inside itself adds no depth."""
     level, passed = [value], set[int]()
     for _ in range(limit + 1):
         level = [

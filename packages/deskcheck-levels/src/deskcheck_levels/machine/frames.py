@@ -70,7 +70,7 @@ class Cell:
 @called("function")
 @dataclass(slots=True, eq=False)
 class Function:
-    """A function of the program, or of the prelude: quiet, its lines are no steps."""
+    """A function of the program or the prelude. quiet: its lines are not steps."""
 
     code: CodeType
     globals: dict[str, Any]
@@ -107,8 +107,10 @@ class BuiltinType(Builtin):
 
 
 class Frame:
-    """A call that runs, as CPython's frame: its stack and variables change. What a text tells of a frame is
-    `notation.Frame`. place: number of the next instruction."""
+    """A running call, like CPython's frame, with a stack and variables that change.
+
+    (`notation.Frame` is the description of a frame in a text.) place: number of the next instruction.
+    """
 
     __slots__ = (
         *(
@@ -147,7 +149,7 @@ class Frame:
         """The frame around a comprehension, which 3.11 makes a function of."""
         self.after_comprehension = False
         self.last_event = (0, -1)
-        """Line and place; -1 where a comprehension with a frame of its own told it."""
+        """Line and place; -1 if a comprehension with a separate frame reported it."""
 
     def locals(self) -> dict[str, Any]:
         """Variables with values, as a tracer sees them."""

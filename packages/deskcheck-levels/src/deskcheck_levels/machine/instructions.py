@@ -41,122 +41,126 @@ def _named(*names: str) -> Callable[[Act], Act]:
 def _computing(count: int, compute: Callable[..., Any]) -> Act:
     """The act that replaces `count` operands by `compute(machine, instruction, *operands)`."""
 
-    def act(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-        f.stack.append(compute(m, i, *_popped(f, count)))
+    def act(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+        frame.stack.append(compute(machine, instruction, *_popped(frame, count)))
 
     return act
 
 
-def _goto(m: "Machine", f: Frame) -> None:
-    target = f.body.targets[f.previous]
-    if target < f.place:
-        m.count_round()
-    f.place = target
+def _goto(machine: "Machine", frame: Frame) -> None:
+    target = frame.body.targets[frame.previous]
+    if target < frame.place:
+        machine.count_round()
+    frame.place = target
 
 
 # ---- the stack ----
 
 
 @_named("RESUME", "PRECALL", "NOP", "MAKE_CELL_DONE", "NOT_TAKEN", "COPY_FREE_VARS")
-def _nothing(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+def _nothing(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
     pass  # free variables are in the frame since it was made
 
 
 @_named("LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_CLOSURE_VALUE")
-def _load(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    _push_local(f, i.argval)
+def _load(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    _push_local(frame, instruction.argval)
 
 
-def _push_local(f: Frame, name: str) -> None:
-    if name in f.names:
-        f.stack.append(f.names[name])
-    elif name in f.cells:
-        f.stack.append(f.cells[name])
+def _push_local(frame: Frame, name: str) -> None:
+    if name in frame.names:
+        frame.stack.append(frame.names[name])
+    elif name in frame.cells:
+        frame.stack.append(frame.cells[name])
     else:
-        raise _unbound(f, name)
+        raise _unbound(frame, name)
 
 
 @_named("STORE_FAST")
-def _store(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    _set_local(f, i.argval)
+def _store(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    _set_local(frame, instruction.argval)
 
 
-def _set_local(f: Frame, name: str) -> None:
-    value = f.stack.pop()
+def _set_local(frame: Frame, name: str) -> None:
+    value = frame.stack.pop()
     if value is NULL or isinstance(value, Cell):  # what a comprehension has put aside
-        f.names.pop(name, None)
-        f.cells.pop(name, None)
+        frame.names.pop(name, None)
+        frame.cells.pop(name, None)
     if isinstance(value, Cell):
-        f.cells[name] = value
+        frame.cells[name] = value
     elif value is not NULL:
-        f.names[name] = value
+        frame.names[name] = value
 
 
 @_named("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
-def _load_two(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    for name in i.argval:
-        _push_local(f, name)
+def _load_two(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    for name in instruction.argval:
+        _push_local(frame, name)
 
 
 @_named("STORE_FAST_LOAD_FAST")
-def _store_load(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    _set_local(f, i.argval[0])
-    _push_local(f, i.argval[1])
+def _store_load(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    _set_local(frame, instruction.argval[0])
+    _push_local(frame, instruction.argval[1])
 
 
 @_named("STORE_FAST_STORE_FAST")
-def _store_two(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    for name in i.argval:
-        _set_local(f, name)
+def _store_two(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    for name in instruction.argval:
+        _set_local(frame, name)
 
 
 @_named("DELETE_FAST")
-def _delete(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if i.argval not in f.names:
-        _push_local(f, i.argval)
-    del f.names[i.argval]
+def _delete(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    if instruction.argval not in frame.names:
+        _push_local(frame, instruction.argval)
+    del frame.names[instruction.argval]
 
 
 @_named("LOAD_FAST_AND_CLEAR")
-def _load_and_clear(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.after_comprehension = True
-    f.stack.append(f.cells.pop(i.argval) if i.argval in f.cells else f.names.pop(i.argval, NULL))
+def _load_and_clear(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.after_comprehension = True
+    frame.stack.append(
+        frame.cells.pop(instruction.argval)
+        if instruction.argval in frame.cells
+        else frame.names.pop(instruction.argval, NULL)
+    )
 
 
 @_named("STORE_NAME", "STORE_GLOBAL")
-def _store_name(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.globals[i.argval] = f.stack.pop()
+def _store_name(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.globals[instruction.argval] = frame.stack.pop()
 
 
 @_named("LOAD_NAME", "LOAD_GLOBAL")
-def _load_name(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = m.named(i.argval, f.globals)
-    if i.opname == "LOAD_GLOBAL" and i.arg is not None and i.arg & 1:
-        f.stack.extend((NULL, value) if VERSION < (3, 13) else (value, NULL))
+def _load_name(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    value = machine.named(instruction.argval, frame.globals)
+    if instruction.opname == "LOAD_GLOBAL" and instruction.arg is not None and instruction.arg & 1:
+        frame.stack.extend((NULL, value) if VERSION < (3, 13) else (value, NULL))
     else:
-        f.stack.append(value)
+        frame.stack.append(value)
 
 
 @_named("MAKE_CELL")
-def _make_cell(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.cells[i.argval] = Cell(f.names.pop(i.argval, NULL))
+def _make_cell(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.cells[instruction.argval] = Cell(frame.names.pop(instruction.argval, NULL))
 
 
 @_named("LOAD_CLOSURE")
-def _load_cell(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(f.cells[i.argval])
+def _load_cell(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.stack.append(frame.cells[instruction.argval])
 
 
 @_named("LOAD_DEREF", "LOAD_CLASSDEREF")
-def _load_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = f.cells[i.argval].value
+def _load_deref(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    value = frame.cells[instruction.argval].value
     if value is NULL:
-        raise _unbound(f, i.argval)
-    f.stack.append(value)
+        raise _unbound(frame, instruction.argval)
+    frame.stack.append(value)
 
 
-def _unbound(f: Frame, name: str) -> ProgramRaised:
-    if name in f.function.code.co_freevars:
+def _unbound(frame: Frame, name: str) -> ProgramRaised:
+    if name in frame.function.code.co_freevars:
         return ProgramRaised(
             NameError(f"cannot access free variable {name!r} {_NO_VALUE} in enclosing scope")
         )
@@ -172,98 +176,104 @@ _NO_VALUE = "where it is not associated with a value"
 
 
 @_named("DELETE_DEREF")
-def _delete_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    cell = f.cells[i.argval]
+def _delete_deref(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    cell = frame.cells[instruction.argval]
     if cell.value is NULL:
-        raise _unbound(f, i.argval)
+        raise _unbound(frame, instruction.argval)
     cell.value = NULL
 
 
 @_named("STORE_DEREF")
-def _store_deref(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.cells[i.argval].value = f.stack.pop()
+def _store_deref(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.cells[instruction.argval].value = frame.stack.pop()
 
 
 @_named("POP_TOP", "END_FOR")
-def _pop(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.pop()
+def _pop(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.stack.pop()
 
 
 @_named("POP_ITER")
-def _pop_iterator(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    _popped(f, 1 + UNDER_INDEX)
+def _pop_iterator(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    _popped(frame, 1 + UNDER_INDEX)
 
 
 @_named("COPY")
-def _copy(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(f.stack[-(i.arg or 0)])
+def _copy(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.stack.append(frame.stack[-(instruction.arg or 0)])
 
 
 @_named("SWAP")
-def _swap(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    n = i.arg or 0
-    f.stack[-1], f.stack[-n] = f.stack[-n], f.stack[-1]
+def _swap(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    n = instruction.arg or 0
+    frame.stack[-1], frame.stack[-n] = frame.stack[-n], frame.stack[-1]
 
 
 # ---- operators and choices ----
 
 
-def _binary(m: "Machine", i: dis.Instruction, a: Any, b: Any) -> Any:
-    op = i.argrepr
+def _binary(machine: "Machine", instruction: dis.Instruction, a: Any, b: Any) -> Any:
+    op = instruction.argrepr
     if op == "[]":
-        return m.item(a, b)
+        return machine.item(a, b)
     inplace = op[-1] == "="
-    return m.binary(op[:-1] if inplace else op, a, b, inplace=inplace)
+    return machine.binary(op[:-1] if inplace else op, a, b, inplace=inplace)
 
 
-def _contains(m: "Machine", i: dis.Instruction, a: Any, b: Any) -> bool:
-    inside = m.contains(a, b)
-    return m.arithmetic.choice("not", inside) if i.arg else inside
+def _contains(machine: "Machine", instruction: dis.Instruction, a: Any, b: Any) -> bool:
+    inside = machine.contains(a, b)
+    return machine.arithmetic.choice("not", inside) if instruction.arg else inside
 
 
-def _common_constant(m: "Machine", i: dis.Instruction) -> Any:
-    value = vars(dis)["_common_constants"][i.arg or 0]
+def _common_constant(machine: "Machine", instruction: dis.Instruction) -> Any:
+    value = vars(dis)["_common_constants"][instruction.arg or 0]
     return BUILTINS.get(value.__name__, value) if callable(value) else value
 
 
 _CONVERSIONS = (None, "str", "repr", "ascii")
 _COMPUTED: dict[str, tuple[int, Callable[..., Any]]] = {
-    **dict.fromkeys(("LOAD_CONST", "LOAD_SMALL_INT"), (0, lambda m, i: i.argval)),
+    **dict.fromkeys(("LOAD_CONST", "LOAD_SMALL_INT"), (0, lambda machine, instruction: instruction.argval)),
     "LOAD_COMMON_CONSTANT": (0, _common_constant),
-    "LOAD_ASSERTION_ERROR": (0, lambda m, i: AssertionError),
-    "PUSH_NULL": (0, lambda m, i: NULL),
+    "LOAD_ASSERTION_ERROR": (0, lambda machine, instruction: AssertionError),
+    "PUSH_NULL": (0, lambda machine, instruction: NULL),
     "BINARY_OP": (2, _binary),
-    "COMPARE_OP": (2, lambda m, i, a, b: m.compare(i.argval, a, b)),
-    "IS_OP": (2, lambda m, i, a, b: (a is b) != bool(i.arg)),
+    "COMPARE_OP": (2, lambda machine, instruction, a, b: machine.compare(instruction.argval, a, b)),
+    "IS_OP": (2, lambda machine, instruction, a, b: (a is b) != bool(instruction.arg)),
     "CONTAINS_OP": (2, _contains),
-    "UNARY_NEGATIVE": (1, lambda m, i, a: m.negated(a)),
-    "UNARY_POSITIVE": (1, lambda m, i, a: m.positive(a)),
-    "UNARY_INVERT": (1, lambda m, i, a: m.inverted(a)),
-    "UNARY_NOT": (1, lambda m, i, a: m.arithmetic.choice("not", m.truth(a))),
-    "TO_BOOL": (1, lambda m, i, a: m.truth(a)),
-    "BINARY_SUBSCR": (2, lambda m, i, owner, key: m.item(owner, key)),
-    "BINARY_SLICE": (3, lambda m, i, owner, start, end: m.item(owner, slice(start, end))),
-    "LIST_TO_TUPLE": (1, lambda m, i, items: tuple(items)),
-    "CONVERT_VALUE": (1, lambda m, i, a: m.formatted(a, _CONVERSIONS[i.arg or 0], "")),
-    "FORMAT_SIMPLE": (1, lambda m, i, a: m.formatted(a, None, "")),
-    "FORMAT_WITH_SPEC": (2, lambda m, i, a, spec: m.formatted(a, None, spec)),
+    "UNARY_NEGATIVE": (1, lambda machine, instruction, a: machine.negated(a)),
+    "UNARY_POSITIVE": (1, lambda machine, instruction, a: machine.positive(a)),
+    "UNARY_INVERT": (1, lambda machine, instruction, a: machine.inverted(a)),
+    "UNARY_NOT": (1, lambda machine, instruction, a: machine.arithmetic.choice("not", machine.truth(a))),
+    "TO_BOOL": (1, lambda machine, instruction, a: machine.truth(a)),
+    "BINARY_SUBSCR": (2, lambda machine, instruction, owner, key: machine.item(owner, key)),
+    "BINARY_SLICE": (
+        3,
+        lambda machine, instruction, owner, start, end: machine.item(owner, slice(start, end)),
+    ),
+    "LIST_TO_TUPLE": (1, lambda machine, instruction, items: tuple(items)),
+    "CONVERT_VALUE": (
+        1,
+        lambda machine, instruction, a: machine.formatted(a, _CONVERSIONS[instruction.arg or 0], ""),
+    ),
+    "FORMAT_SIMPLE": (1, lambda machine, instruction, a: machine.formatted(a, None, "")),
+    "FORMAT_WITH_SPEC": (2, lambda machine, instruction, a, spec: machine.formatted(a, None, spec)),
 }
 """Instruction -> how many operands it takes from the stack, and what it puts there."""
 INSTRUCTIONS |= {name: _computing(*computed) for name, computed in _COMPUTED.items()}
 
 _BUILT: dict[str, Callable[["Machine", list[Any]], Any]] = {
-    "BUILD_TUPLE": lambda m, items: tuple(items),
-    "BUILD_LIST": lambda m, items: items,
-    "BUILD_SET": lambda m, items: m.in_memory(lambda: set(items)),
-    "BUILD_STRING": lambda m, items: "".join(items),
-    "BUILD_SLICE": lambda m, items: slice(*items),
+    "BUILD_TUPLE": lambda machine, items: tuple(items),
+    "BUILD_LIST": lambda machine, items: items,
+    "BUILD_SET": lambda machine, items: machine.in_memory(lambda: set(items)),
+    "BUILD_STRING": lambda machine, items: "".join(items),
+    "BUILD_SLICE": lambda machine, items: slice(*items),
 }
 """Instruction -> what it makes of as many values as it says."""
 
 
 @_named(*_BUILT)
-def _build(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.append(_BUILT[i.opname](m, _popped(f, i.arg or 0)))
+def _build(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.stack.append(_BUILT[instruction.opname](machine, _popped(frame, instruction.arg or 0)))
 
 
 _TESTED = {"FALSE": "if", "TRUE": "unless", "NONE": "unless", "NOT_NONE": "if"}
@@ -271,26 +281,26 @@ _TESTED = {"FALSE": "if", "TRUE": "unless", "NONE": "unless", "NOT_NONE": "if"}
 
 
 @_named(*(f"POP_JUMP_{way}IF_{test}" for test in _TESTED for way in ("", "FORWARD_", "BACKWARD_")))
-def _jump_if(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    test = i.opname.partition("IF_")[2]
-    value = f.stack.pop()
-    value = value is None if test.endswith("NONE") else m.truth(value)
-    if not m.arithmetic.choice(_TESTED[test], value):
-        _goto(m, f)
+def _jump_if(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    test = instruction.opname.partition("IF_")[2]
+    value = frame.stack.pop()
+    value = value is None if test.endswith("NONE") else machine.truth(value)
+    if not machine.arithmetic.choice(_TESTED[test], value):
+        _goto(machine, frame)
 
 
 @_named("JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")
-def _jump_or_pop(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    choice = "if" if i.opname == "JUMP_IF_FALSE_OR_POP" else "unless"
-    if not m.arithmetic.choice(choice, m.truth(f.stack[-1])):
-        _goto(m, f)
+def _jump_or_pop(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    choice = "if" if instruction.opname == "JUMP_IF_FALSE_OR_POP" else "unless"
+    if not machine.arithmetic.choice(choice, machine.truth(frame.stack[-1])):
+        _goto(machine, frame)
     else:
-        f.stack.pop()
+        frame.stack.pop()
 
 
 @_named("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
-def _jump(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    _goto(m, f)
+def _jump(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    _goto(machine, frame)
 
 
 # ---- iteration ----
@@ -303,94 +313,94 @@ _FOR_YIELD_FROM = 3
 
 
 @_named("GET_ITER")
-def _iter(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if i.arg == _FOR_YIELD_FROM:
-        _yield_from(m, f, i)
+def _iter(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    if instruction.arg == _FOR_YIELD_FROM:
+        _yield_from(machine, frame, instruction)
     else:
-        f.stack[-1] = m.iterated(f.stack[-1])
-    f.stack += [NULL] * UNDER_INDEX
+        frame.stack[-1] = machine.iterated(frame.stack[-1])
+    frame.stack += [NULL] * UNDER_INDEX
 
 
 @_named("FOR_ITER")
-def _for_iter(m: "Machine", f: Frame, i: dis.Instruction) -> None:
+def _for_iter(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
     try:
-        value = m.in_memory(lambda: next(f.stack[-1 - UNDER_INDEX], NULL))
+        value = machine.in_memory(lambda: next(frame.stack[-1 - UNDER_INDEX], NULL))
     except StopIteration:
         value = NULL
     if value is not NULL:
-        f.stack.append(value)
+        frame.stack.append(value)
         return
-    _goto(m, f)
+    _goto(machine, frame)
     if VERSION >= (3, 14):  # past END_FOR, to the POP_ITER behind it
-        f.place += 1
+        frame.place += 1
         return
-    f.stack.pop()
+    frame.stack.pop()
     if VERSION >= (3, 12):  # past END_FOR, on 3.13 past the POP_TOP behind it, too
-        f.place += 1 if VERSION < (3, 13) else 2
+        frame.place += 1 if VERSION < (3, 13) else 2
 
 
 @_named("GET_YIELD_FROM_ITER")
-def _yield_from(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if not isinstance(f.stack[-1], Generator):
-        f.stack[-1] = m.iterated(f.stack[-1])
+def _yield_from(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    if not isinstance(frame.stack[-1], Generator):
+        frame.stack[-1] = machine.iterated(frame.stack[-1])
 
 
 @_named("SEND")
-def _send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    sent = f.stack.pop()
-    source = f.stack[-1 - UNDER_INDEX]
+def _send(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    sent = frame.stack.pop()
+    source = frame.stack[-1 - UNDER_INDEX]
     try:
         if sent is not None and not isinstance(source, Generator):
             raise OutsideLanguage("send to what is no generator of the program")
-        value = m.in_memory(lambda: next(source) if sent is None else source.send(sent))
+        value = machine.in_memory(lambda: next(source) if sent is None else source.send(sent))
     except StopIteration as ended:
         value = ended.value
         if VERSION < (3, 12):
-            f.stack.pop()
-        _goto(m, f)
-    f.stack.append(value)
+            frame.stack.pop()
+        _goto(machine, frame)
+    frame.stack.append(value)
 
 
 @_named("END_SEND")
-def _end_send(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    del f.stack[-2 - UNDER_INDEX : -1]
+def _end_send(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    del frame.stack[-2 - UNDER_INDEX : -1]
 
 
 @_named("UNPACK_SEQUENCE")
-def _unpack(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.stack.extend(reversed(m.unpacked(f.stack.pop(), i.arg or 0)))
+def _unpack(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.stack.extend(reversed(machine.unpacked(frame.stack.pop(), instruction.arg or 0)))
 
 
 @_named("UNPACK_EX")
-def _unpack_rest(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    before, after = (i.arg or 0) & 0xFF, (i.arg or 0) >> 8
-    items = m.items_to_unpack(f.stack.pop())
+def _unpack_rest(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    before, after = (instruction.arg or 0) & 0xFF, (instruction.arg or 0) >> 8
+    items = machine.items_to_unpack(frame.stack.pop())
     if len(items) < before + after:
         raise ProgramRaised(
             ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
         )
     end = len(items) - after
-    f.stack.extend(reversed([*items[:before], items[before:end], *items[end:]]))
+    frame.stack.extend(reversed([*items[:before], items[before:end], *items[end:]]))
 
 
 # ---- memory ----
 
 
 @_named("BUILD_MAP")
-def _map(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    items = _popped(f, 2 * (i.arg or 0))
-    f.stack.append(m.in_memory(lambda: dict(zip(items[::2], items[1::2], strict=True))))
+def _map(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    items = _popped(frame, 2 * (instruction.arg or 0))
+    frame.stack.append(machine.in_memory(lambda: dict(zip(items[::2], items[1::2], strict=True))))
 
 
 @_named("BUILD_CONST_KEY_MAP")
-def _const_map(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    keys = f.stack.pop()
-    f.stack.append(dict(zip(keys, _popped(f, i.arg or 0), strict=True)))
+def _const_map(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    keys = frame.stack.pop()
+    frame.stack.append(dict(zip(keys, _popped(frame, instruction.arg or 0), strict=True)))
 
 
-def _popped(f: Frame, count: int) -> list[Any]:
-    values = f.stack[len(f.stack) - count :]
-    del f.stack[len(f.stack) - count :]
+def _popped(frame: Frame, count: int) -> list[Any]:
+    values = frame.stack[len(frame.stack) - count :]
+    del frame.stack[len(frame.stack) - count :]
     return values
 
 
@@ -403,127 +413,134 @@ _ADDED: dict[str, tuple[int, Callable[..., Any]]] = {
 
 
 @_named(*_ADDED)
-def _add(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    count, add = _ADDED[i.opname]
-    values = _popped(f, count)
-    m.in_memory(lambda: add(f.stack[-(i.arg or 0)], *values))
+def _add(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    count, add = _ADDED[instruction.opname]
+    values = _popped(frame, count)
+    machine.in_memory(lambda: add(frame.stack[-(instruction.arg or 0)], *values))
 
 
 @_named("LIST_EXTEND")
-def _extend(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    items = f.stack.pop()
+def _extend(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    items = frame.stack.pop()
     if not hasattr(kind_of(items), "__iter__"):
         raise ProgramRaised(TypeError(f"Value after * must be an iterable, not {kind_of(items).__name__}"))
-    m.in_memory(lambda: f.stack[-(i.arg or 0)].extend(m.iterated(items)))
+    machine.in_memory(lambda: frame.stack[-(instruction.arg or 0)].extend(machine.iterated(items)))
 
 
 @_named("SET_UPDATE")
-def _set_update(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    items = f.stack.pop()
+def _set_update(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    items = frame.stack.pop()
     if not isinstance(items, (set, frozenset, dict)):
-        items = m.iterated(items)
-    m.in_memory(lambda: f.stack[-(i.arg or 0)].update(items))
+        items = machine.iterated(items)
+    machine.in_memory(lambda: frame.stack[-(instruction.arg or 0)].update(items))
 
 
 @_named("DICT_UPDATE", "DICT_MERGE")
-def _dict_update(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    items = f.stack.pop()
+def _dict_update(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    items = frame.stack.pop()
     if not isinstance(items, dict):
         raise OutsideLanguage("what is no dictionary behind **")
-    before = f.stack[-(i.arg or 0)]
-    if i.opname == "DICT_MERGE" and not all(isinstance(key, str) and key not in before for key in items):
+    before = frame.stack[-(instruction.arg or 0)]
+    if instruction.opname == "DICT_MERGE" and not all(
+        isinstance(key, str) and key not in before for key in items
+    ):
         raise OutsideLanguage("a name behind ** that is no text, or stands there twice")
     before.update(items)
 
 
 _STORED: dict[str, tuple[int, Callable[..., None]]] = {
-    "STORE_SUBSCR": (3, lambda m, value, owner, key: m.store_item(owner, key, value)),
-    "STORE_SLICE": (4, lambda m, value, owner, start, end: m.store_item(owner, slice(start, end), value)),
-    "DELETE_SUBSCR": (2, lambda m, owner, key: m.in_memory(lambda: operator.delitem(owner, key))),
+    "STORE_SUBSCR": (3, lambda machine, value, owner, key: machine.store_item(owner, key, value)),
+    "STORE_SLICE": (
+        4,
+        lambda machine, value, owner, start, end: machine.store_item(owner, slice(start, end), value),
+    ),
+    "DELETE_SUBSCR": (2, lambda machine, owner, key: machine.in_memory(lambda: operator.delitem(owner, key))),
 }
 """Instruction -> how many operands it takes, and what it does with them."""
 
 
 @_named(*_STORED)
-def _store_item(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    count, store = _STORED[i.opname]
-    store(m, *_popped(f, count))
+def _store_item(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    count, store = _STORED[instruction.opname]
+    store(machine, *_popped(frame, count))
 
 
 @_named("FORMAT_VALUE")
-def _format(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    arg = i.arg or 0
-    spec = f.stack.pop() if arg & 4 else ""
-    f.stack.append(m.formatted(f.stack.pop(), _CONVERSIONS[arg & 3], spec))
+def _format(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    arg = instruction.arg or 0
+    spec = frame.stack.pop() if arg & 4 else ""
+    frame.stack.append(machine.formatted(frame.stack.pop(), _CONVERSIONS[arg & 3], spec))
 
 
 # ---- calls ----
 
 
 @_named("LOAD_METHOD", "LOAD_ATTR")
-def _attribute(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    value = m.attribute(f.stack.pop(), i.argval)
-    if i.opname == "LOAD_METHOD" or (VERSION >= (3, 12) and i.arg is not None and i.arg & 1):
-        f.stack.extend((NULL, value) if VERSION < (3, 13) else (value, NULL))
+def _attribute(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    value = machine.attribute(frame.stack.pop(), instruction.argval)
+    if instruction.opname == "LOAD_METHOD" or (
+        VERSION >= (3, 12) and instruction.arg is not None and instruction.arg & 1
+    ):
+        frame.stack.extend((NULL, value) if VERSION < (3, 13) else (value, NULL))
     else:
-        f.stack.append(value)
+        frame.stack.append(value)
 
 
 @_named("KW_NAMES")
-def _keywords(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    f.keywords = f.function.code.co_consts[i.arg or 0]
+def _keywords(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    frame.keywords = frame.function.code.co_consts[instruction.arg or 0]
 
 
 @_named("CALL", "CALL_KW")
-def _call(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    names = f.stack.pop() if i.opname == "CALL_KW" else f.keywords
-    f.keywords = ()
-    args = _popped(f, i.arg or 0)
-    first, second = _popped(f, 2)
+def _call(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    names = frame.stack.pop() if instruction.opname == "CALL_KW" else frame.keywords
+    frame.keywords = ()
+    args = _popped(frame, instruction.arg or 0)
+    first, second = _popped(frame, 2)
     keywords = dict(zip(names, args[len(args) - len(names) :], strict=True)) if names else None
     if first is not NULL and second is not NULL:  # a comprehension of 3.11, called with its iterator
         function, args = first, [second, *args]
     else:
         function = second if first is NULL else first
-    f.stack.append(m.call(function, args[: len(args) - len(names)] if names else args, keywords))
-    _returned_from(f, function)
+    frame.stack.append(machine.call(function, args[: len(args) - len(names)] if names else args, keywords))
+    _returned_from(frame, function)
 
 
-def _returned_from(f: Frame, function: Any) -> None:
+def _returned_from(frame: Frame, function: Any) -> None:
     if VERSION == (3, 12) and isinstance(function, Function) and not function.code.co_flags & GENERATOR:
-        f.previous = CALLED
+        frame.previous = CALLED
 
 
 @_named("CALL_FUNCTION_EX")
-def _call_spread(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    keywords: Any = f.stack.pop() if VERSION >= (3, 14) or (i.arg or 0) & 1 else NULL
-    args = f.stack.pop()
-    first, second = _popped(f, 2)
+def _call_spread(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    keywords: Any = frame.stack.pop() if VERSION >= (3, 14) or (instruction.arg or 0) & 1 else NULL
+    args = frame.stack.pop()
+    first, second = _popped(frame, 2)
     if not hasattr(kind_of(args), "__iter__"):
         raise OutsideLanguage(f"a value of the kind {kind_of(args).__name__} behind *")
-    arguments = m.in_memory(lambda: list(m.iterated(args)))
+    arguments = machine.in_memory(lambda: list(machine.iterated(args)))
     function = second if first is NULL else first
-    f.stack.append(m.call(function, arguments, None if keywords is NULL else keywords))
+    frame.stack.append(machine.call(function, arguments, None if keywords is NULL else keywords))
 
 
 @_named("MAKE_FUNCTION")
-def _function(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    code = f.stack.pop()
+def _function(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    code = frame.stack.pop()
     # A comprehension, which 3.11 makes a function of and later versions do not.
     inlined = code.co_name in COMPREHENSIONS
-    function = Function(code, f.globals, quiet=code.co_filename == "<call>", inlined=inlined)
-    flags = (i.arg or 0) if VERSION < (3, 13) else 0
+    function = Function(code, frame.globals, quiet=code.co_filename == "<call>", inlined=inlined)
+    flags = (instruction.arg or 0) if VERSION < (3, 13) else 0
     for flag in (8, 4, 2, 1):
         if flags & flag:
-            _attach(function, flag, f.stack.pop())
-    f.stack.append(function)
+            _attach(function, flag, frame.stack.pop())
+    frame.stack.append(function)
 
 
 @_named("SET_FUNCTION_ATTRIBUTE")
-def _function_attribute(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    function = f.stack.pop()
-    _attach(function, i.arg or 0, f.stack.pop())
-    f.stack.append(function)
+def _function_attribute(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    function = frame.stack.pop()
+    _attach(function, instruction.arg or 0, frame.stack.pop())
+    frame.stack.append(function)
 
 
 def _attach(function: Function, flag: int, value: Any) -> None:
@@ -536,28 +553,30 @@ def _attach(function: Function, flag: int, value: Any) -> None:
 
 
 @_named("CALL_INTRINSIC_1")
-def _intrinsic(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    if i.argrepr == "INTRINSIC_LIST_TO_TUPLE" or i.arg == 6:
-        f.stack[-1] = tuple(f.stack[-1])
-    elif i.arg == 5:  # unary +
-        f.stack[-1] = m.positive(f.stack[-1])
-    elif i.arg == 3:  # StopIteration in a generator is a RuntimeError: `Generator` makes it one
+def _intrinsic(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    if instruction.argrepr == "INTRINSIC_LIST_TO_TUPLE" or instruction.arg == 6:
+        frame.stack[-1] = tuple(frame.stack[-1])
+    elif instruction.arg == 5:  # unary +
+        frame.stack[-1] = machine.positive(frame.stack[-1])
+    elif instruction.arg == 3:  # StopIteration in a generator is a RuntimeError: `Generator` makes it one
         pass
     else:
-        raise OutsideLanguage(f"the instruction CALL_INTRINSIC_1 {i.arg}")
+        raise OutsideLanguage(f"the instruction CALL_INTRINSIC_1 {instruction.arg}")
 
 
 # ---- exceptions ----
 
 
 @_named("RAISE_VARARGS")
-def _raise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    args = _popped(f, i.arg or 0)
+def _raise(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    args = _popped(frame, instruction.arg or 0)
     if not args:
-        if not m.handling:
+        if not machine.handling:
             raise ProgramRaised(RuntimeError("No active exception to reraise"))
-        raise ProgramRaised(m.handling[-1])
-    error, *cause = [m.call(one, []) if isinstance(one, type) else one for one in args]
+        raise ProgramRaised(machine.handling[-1])
+    error, *cause = [
+        machine.call(argument, []) if isinstance(argument, type) else argument for argument in args
+    ]
     if not isinstance(error, BaseException):
         error = TypeError("exceptions must derive from BaseException")
     elif cause and cause[0] is not None and not isinstance(cause[0], BaseException):
@@ -566,27 +585,27 @@ def _raise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
 
 
 @_named("PUSH_EXC_INFO")
-def _push_exception(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    error = f.stack.pop()
-    f.stack.extend((len(m.handling), error))
-    m.handling.append(error)
+def _push_exception(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    error = frame.stack.pop()
+    frame.stack.extend((len(machine.handling), error))
+    machine.handling.append(error)
 
 
 @_named("POP_EXCEPT")
-def _pop_exception(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    del m.handling[f.stack.pop() :]
+def _pop_exception(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    del machine.handling[frame.stack.pop() :]
 
 
 @_named("CHECK_EXC_MATCH")
-def _match_exception(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    kinds = f.stack.pop()
+def _match_exception(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    kinds = frame.stack.pop()
     several = kinds if isinstance(kinds, tuple) else (kinds,)
     if not all(isinstance(kind, type) for kind in several):
         message = "catching classes that do not inherit from BaseException is not allowed"
         raise ProgramRaised(TypeError(message))
-    f.stack.append(isinstance(f.stack[-1], several))
+    frame.stack.append(isinstance(frame.stack[-1], several))
 
 
 @_named("RERAISE")
-def _reraise(m: "Machine", f: Frame, i: dis.Instruction) -> None:
-    raise ProgramRaised(f.stack.pop())
+def _reraise(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
+    raise ProgramRaised(frame.stack.pop())

@@ -1,7 +1,7 @@
-"""What programs go through: generators, `range` in a loop, `enumerate`, `map`, `filter`.
+"""The iterators of programs: generators, `range` in a loop, `enumerate`, `map`, `filter`.
 
-What goes on in them is run or asked by the machine. Each is named as Python names it, since the words of a
-TypeError hold that name.
+The machine runs them and asks the model for their operations. They have Python's names, which occur in the
+messages of TypeErrors.
 """
 
 from collections.abc import Iterator
@@ -103,7 +103,7 @@ class Mapped:
         return self
 
     def __next__(self) -> Any:
-        return _stopped(self.machine, self.function, [next(one) for one in self.several])
+        return _stopped(self.machine, self.function, [next(iterator) for iterator in self.several])
 
 
 @called("filter")
@@ -125,7 +125,7 @@ class Filtered:
 
 
 def _stopped(machine: Any, function: Any, args: list[Any]) -> Any:
-    """What the function returns. A StopIteration of its ends the iterator that calls it, as it does in C."""
+    """The result of the function. Its StopIteration ends the iterator that calls it, like in C."""
     try:
         return machine.call(function, args)
     except ProgramRaised as raised:

@@ -1,15 +1,15 @@
-"""A machine that runs the bytecode of this Python, and computes nothing: every operation on numbers and every
-choice is asked of an `Arithmetic`, that is, of a model.
+"""A machine that runs the bytecode of this Python without computing: it asks an `Arithmetic`, that is, a
+model, for every operation on numbers and for every choice.
 
-What it does by itself: it compiles, fetches instructions and operands, keeps variables, the stack and memory
-(items, slices, keys, concatenation, lengths), makes frames, finds handlers of exceptions, and goes where the
-model's T or F leads. What Python has in C it runs as functions of `prelude`.
+The machine compiles, fetches instructions and operands, stores variables, the stack and memory (items,
+slices, keys, concatenation, lengths), makes frames, finds handlers of exceptions, and follows the model's T
+or F. Instead of Python's functions in C, it runs functions of `prelude`.
 
 The declared language: functions with loops, branches, calls, recursion, closures, comprehensions, generators,
 exceptions; whole numbers of any length, halves and the like where they are exact (`halves`), booleans, None,
 ASCII text, lists, tuples, dictionaries, sets, ranges.
-Not: other numbers with a point, classes, imports, `with`, `match` of sequences, `yield` inside of `try`,
-comprehensions of several lines, input and output but `print`.
+It excludes other numbers with a point, classes, imports, `with`, `match` of sequences, `yield` inside of
+`try`, comprehensions of several lines, and input and output except `print`.
 """
 
 import ast
@@ -42,7 +42,7 @@ from deskcheck_levels.machine.unfolding import refuse_literals, unfolded
 from deskcheck_levels.paper.arithmetic import Arithmetic
 
 OnLine = Callable[[int, int, Mapping[str, Any]], None]
-"""Told before a line runs: number of the frame, line, variables."""
+"""Called before a line runs: (number of the frame, line, variables)."""
 
 
 MOST_ROUNDS = 1_000_000
@@ -64,7 +64,7 @@ class Machine(Builtins):
         self.arithmetic = arithmetic
         self.line = line
         self.steps = steps
-        self.made = 0
+        self.line_events = 0
         """Line events so far."""
         self.rounds = 0
         """Of loops, since the last line event."""
@@ -72,7 +72,7 @@ class Machine(Builtins):
         self.frames = 0
         self.depth = 0
         self.loading = False
-        """Whether the text runs that defines the functions: calls in it are no steps."""
+        """Whether the text that defines the functions is running; calls in it are not steps."""
         self.handling: list[BaseException] = []
         self.active: list[Frame] = []
         """The frames that run, the innermost last."""
@@ -254,16 +254,18 @@ class Machine(Builtins):
         """A step: a line is about to run. Raises StepsSpent beyond the most that are allowed."""
         if self.loading:
             return
-        if self.steps is not None and self.made >= self.steps:
+        if self.steps is not None and self.line_events >= self.steps:
             raise StepsSpent
-        self.made += 1
+        self.line_events += 1
         self.rounds = 0
         if self.line is not None:
             self.line(frame, line, names)
 
     def count_round(self) -> None:
-        """A loop goes round. Raises StepsSpent where loops of the prelude, which are no steps, have no end: a
-        model that computes wrongly may never leave them."""
+        """Counts a round of a loop. Raises StepsSpent if a loop of the prelude does not end.
+
+        Loops of the prelude have no steps, and a model that computes wrongly may never leave them.
+        """
         self.rounds += 1
         if self.rounds > MOST_ROUNDS:
             raise StepsSpent

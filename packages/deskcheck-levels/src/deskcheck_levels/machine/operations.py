@@ -29,15 +29,17 @@ _NAMES_OF = {
     "@": "matmul",
 }
 PYTHON: dict[str, Any] = {
-    **{op: getattr(operator, f"__{name}__") for op, name in _NAMES_OF.items()},
+    **{symbol: getattr(operator, f"__{name}__") for symbol, name in _NAMES_OF.items()},
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
 """For what memory does (concatenation), and for the words of a TypeError; never for numbers."""
-IN_PLACE: dict[str, Any] = {f"{op}=": getattr(operator, f"__i{name}__") for op, name in _NAMES_OF.items()}
-"""The same, for `a op= b`."""
+IN_PLACE: dict[str, Any] = {
+    f"{symbol}=": getattr(operator, f"__i{name}__") for symbol, name in _NAMES_OF.items()
+}
+"""The same, for `left operator= right`."""
 _BITS = {"&": 0, "|": 1, "^": 2}
 _NUMBERS = {"**": "power", "<<": "shifted_left", ">>": "shifted_right"}
 _MEMORY = (str, list, tuple)
@@ -46,7 +48,7 @@ _LONGEST_BITS = 3_500
 """Of both operands: they could be worked out, but for hours."""
 _COMPARED = (int, float, str, list, tuple, dict, set, frozenset, NoneType, BaseException, Builtin, type)
 _WITH_IDENTITY = (FunctionType, GeneratorType, enumerate, map, filter, zip)
-"""With `_COMPARED` all of which == is known: two of one kind are looked at before, or are equal if one."""
+"""Together with `_COMPARED`, all types with a known ==. Two values of one kind are compared earlier."""
 _HASHED = (set, frozenset, dict)
 """What finds its items by their hashes, which memory does."""
 
@@ -63,134 +65,136 @@ class Operations:
         """The result of a function of the prelude."""
         return self.call(prelude_names()[name], list(args))
 
-    def binary(self, op: str, a: Any, b: Any, *, inplace: bool = False) -> Any:
-        """a op b."""
-        if isinstance(a, int) and isinstance(b, int):
-            return self._of_numbers(op, a, b)
-        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-            return self._of_fractions(op, a, b)
-        if isinstance(a, complex) or isinstance(b, complex):
+    def binary(self, symbol: str, left: Any, right: Any, *, inplace: bool = False) -> Any:
+        """left operator right."""
+        if isinstance(left, int) and isinstance(right, int):
+            return self._of_numbers(symbol, left, right)
+        if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+            return self._of_fractions(symbol, left, right)
+        if isinstance(left, complex) or isinstance(right, complex):
             raise OutsideLanguage("a complex number")
-        if isinstance(a, _MEMORY) and type(a) is type(b) and op == "+":
-            if inplace and isinstance(a, list):
-                a.extend(b)
-                return a
-            return PYTHON["+"](a, b)
-        if op == "+" and inplace and isinstance(a, list):
-            self.in_memory(lambda: a.extend(self.iterated(b)))  # which sees what it has given
-            return a
-        if op == "*" and isinstance(a, _MEMORY) and isinstance(b, int):
-            if len(a) * b > MOST_ITEMS:
+        if isinstance(left, _MEMORY) and type(left) is type(right) and symbol == "+":
+            if inplace and isinstance(left, list):
+                left.extend(right)
+                return left
+            return PYTHON["+"](left, right)
+        if symbol == "+" and inplace and isinstance(left, list):
+            self.in_memory(lambda: left.extend(self.iterated(right)))  # which sees what it has given
+            return left
+        if symbol == "*" and isinstance(left, _MEMORY) and isinstance(right, int):
+            if len(left) * right > MOST_ITEMS:
                 raise OutsideLanguage(f"a sequence of more than {MOST_ITEMS:,} items")
-            if inplace and isinstance(a, list):
-                a *= b
-                return a
-            return a * b
-        if op == "*" and isinstance(b, _MEMORY) and isinstance(a, int):
-            return self.binary(op, b, a)
-        if isinstance(a, _HASHED) and isinstance(b, _HASHED) and op in "|&-^":
-            return self.in_memory(lambda: IN_PLACE[f"{op}="](a, b) if inplace else PYTHON[op](a, b))
-        if op == "%" and isinstance(a, (str, bytes)):
+            if inplace and isinstance(left, list):
+                left *= right
+                return left
+            return left * right
+        if symbol == "*" and isinstance(right, _MEMORY) and isinstance(left, int):
+            return self.binary(symbol, right, left)
+        if isinstance(left, _HASHED) and isinstance(right, _HASHED) and symbol in "|&-^":
+            return self.in_memory(
+                lambda: IN_PLACE[f"{symbol}="](left, right) if inplace else PYTHON[symbol](left, right)
+            )
+        if symbol == "%" and isinstance(left, (str, bytes)):
             raise OutsideLanguage("formatting with %")
-        return self._refused(f"{op}=" if inplace else op, a, b)
+        return self._refused(f"{symbol}=" if inplace else symbol, left, right)
 
-    def _of_numbers(self, op: str, a: int, b: int) -> Any:
-        if op in _BITS:
-            result = self.of_prelude("bitwise", int(a), int(b), _BITS[op])
-            return bool(result) if isinstance(a, bool) and isinstance(b, bool) else result
-        if op in _NUMBERS:
-            return self.of_prelude(_NUMBERS[op], int(a), int(b))
-        if op == "/":
-            return self._of_fractions(op, a, b)
-        if op == "@":
-            return self._refused(op, a, b)
-        if a.bit_length() + b.bit_length() > _LONGEST_BITS:
+    def _of_numbers(self, symbol: str, left: int, right: int) -> Any:
+        if symbol in _BITS:
+            result = self.of_prelude("bitwise", int(left), int(right), _BITS[symbol])
+            return bool(result) if isinstance(left, bool) and isinstance(right, bool) else result
+        if symbol in _NUMBERS:
+            return self.of_prelude(_NUMBERS[symbol], int(left), int(right))
+        if symbol == "/":
+            return self._of_fractions(symbol, left, right)
+        if symbol == "@":
+            return self._refused(symbol, left, right)
+        if left.bit_length() + right.bit_length() > _LONGEST_BITS:
             raise OutsideLanguage("numbers of more than about 1,000 digits")
         try:
-            return self.arithmetic.binary(op, int(a), int(b))
+            return self.arithmetic.binary(symbol, int(left), int(right))
         except DivisionByNought:
-            return self._by_nought(op, int(a), 0)
+            return self._by_nought(symbol, int(left), 0)
 
-    def _by_nought(self, op: str, a: int | float, nought: int | float) -> Any:
+    def _by_nought(self, symbol: str, value: int | float, nought: int | float) -> Any:
         """Python's own words for a division by nought, which the model says that it is."""
         try:
-            PYTHON[op](a, nought)
+            PYTHON[symbol](value, nought)
         except ZeroDivisionError as error:
             raise ProgramRaised(error.with_traceback(None)) from None
 
-    def _of_fractions(self, op: str, a: int | float, b: int | float) -> Any:
-        """a op b where one has a point, or a / b."""
-        first, second = ratio(a), ratio(b)
-        if op in ("//", "%", "/") and not self.arithmetic.truth(second[0]):
-            return self._by_nought(op, a, 0.0 if isinstance(b, float) else 0)
-        if op == "-":
-            op, second = "+", (self.arithmetic.negated(second[0]), second[1])
-        if op in OF_FRACTIONS:
-            return joined(self.of_prelude(OF_FRACTIONS[op], *first, *second), op)
-        if op not in ("//", "%"):
-            raise OutsideLanguage(f"a number with a point ({op})")
+    def _of_fractions(self, symbol: str, left: int | float, right: int | float) -> Any:
+        """left operator right for numbers with a point, or left / right."""
+        first, second = ratio(left), ratio(right)
+        if symbol in ("//", "%", "/") and not self.arithmetic.truth(second[0]):
+            return self._by_nought(symbol, left, 0.0 if isinstance(right, float) else 0)
+        if symbol == "-":
+            symbol, second = "+", (self.arithmetic.negated(second[0]), second[1])
+        if symbol in OF_FRACTIONS:
+            return joined(self.of_prelude(OF_FRACTIONS[symbol], *first, *second), symbol)
+        if symbol not in ("//", "%"):
+            raise OutsideLanguage(f"a number with a point ({symbol})")
         quotient = self.of_prelude("fraction_quotient", *first, *second)
         integer = self.arithmetic.binary("//", *quotient)
-        if op == "//":
-            return joined((integer, 1), op)
+        if symbol == "//":
+            return joined((integer, 1), symbol)
         taken = self.of_prelude("fraction_product", self.arithmetic.negated(int(integer)), 1, *second)
-        return joined(self.of_prelude("fraction_sum", *first, *taken), op)
+        return joined(self.of_prelude("fraction_sum", *first, *taken), symbol)
 
-    def _refused(self, op: str, a: Any, b: Any) -> Any:
+    def _refused(self, symbol: str, left: Any, right: Any) -> Any:
         """Python's own words for operands that an operator does not take."""
-        if not isinstance(a, Builtin) and not isinstance(b, Builtin):
+        if not isinstance(left, Builtin) and not isinstance(right, Builtin):
             try:
-                (PYTHON | IN_PLACE)[op](a, b)
+                (PYTHON | IN_PLACE)[symbol](left, right)
             except TypeError as error:
                 raise ProgramRaised(error.with_traceback(None)) from None
-        raise OutsideLanguage(f"{kind_of(a).__name__} {op} {kind_of(b).__name__}")
+        raise OutsideLanguage(f"{kind_of(left).__name__} {symbol} {kind_of(right).__name__}")
 
-    def compare(self, op: str, a: Any, b: Any) -> bool:
-        """a op b, of the six comparisons."""
-        if isinstance(a, int) and isinstance(b, int):
-            return bool(self.arithmetic.binary(op, int(a), int(b)))
-        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
-            first, second = ratio(a), ratio(b)
+    def compare(self, symbol: str, left: Any, right: Any) -> bool:
+        """left operator right, of the six comparisons."""
+        if isinstance(left, int) and isinstance(right, int):
+            return bool(self.arithmetic.binary(symbol, int(left), int(right)))
+        if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+            first, second = ratio(left), ratio(right)
             left_product = self.arithmetic.binary("*", first[0], second[1])
             return bool(
-                self.arithmetic.binary(op, left_product, self.arithmetic.binary("*", second[0], first[1]))
+                self.arithmetic.binary(symbol, left_product, self.arithmetic.binary("*", second[0], first[1]))
             )
-        if op in ("==", "!="):
-            same = self._same(a, b)
-            return same if op == "==" else self.arithmetic.choice("not", same)
-        comparison = op, a, b
-        if op in (">", ">="):
-            a, b, op = b, a, {">": "<", ">=": "<="}[op]
-        if isinstance(a, str) and isinstance(b, str):
-            return bool(self.of_prelude("less_text", a, b, op == "<="))
-        if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return self._less_items(comparison, a, b, op)
-        if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
-            return bool(PYTHON[op](a, b))
+        if symbol in ("==", "!="):
+            same = self._same(left, right)
+            return same if symbol == "==" else self.arithmetic.choice("not", same)
+        comparison = symbol, left, right
+        if symbol in (">", ">="):
+            left, right, symbol = right, left, {">": "<", ">=": "<="}[symbol]
+        if isinstance(left, str) and isinstance(right, str):
+            return bool(self.of_prelude("less_text", left, right, symbol == "<="))
+        if isinstance(left, (list, tuple)) and type(left) is type(right):
+            return self._less_items(comparison, left, right, symbol)
+        if isinstance(left, (set, frozenset)) and isinstance(right, (set, frozenset)):
+            return bool(PYTHON[symbol](left, right))
         return bool(self._refused(*comparison))
 
-    def _less_items(self, comparison: tuple[str, Any, Any], a: Any, b: Any, op: str) -> bool:
+    def _less_items(self, comparison: tuple[str, Any, Any], left: Any, right: Any, symbol: str) -> bool:
         """comparison: as the program has it; an error of its items names that operator."""
         try:
-            return bool(self.of_prelude("less_items", a, b, op == "<="))
+            return bool(self.of_prelude("less_items", left, right, symbol == "<="))
         except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
                 self._refused(*comparison)
             raise
 
-    def _same(self, a: Any, b: Any) -> bool:
-        if isinstance(a, str) and isinstance(b, str):
-            return bool(self.of_prelude("same_text", a, b))
-        if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return bool(self.of_prelude("same_items", a, b))
-        if isinstance(a, dict) and isinstance(b, dict):
-            return bool(self.of_prelude("same_mapping", a, b))
-        if isinstance(a, (set, frozenset)) and isinstance(b, (set, frozenset)):
-            return a == b
-        for operand in (a, b):
+    def _same(self, left: Any, right: Any) -> bool:
+        if isinstance(left, str) and isinstance(right, str):
+            return bool(self.of_prelude("same_text", left, right))
+        if isinstance(left, (list, tuple)) and type(left) is type(right):
+            return bool(self.of_prelude("same_items", left, right))
+        if isinstance(left, dict) and isinstance(right, dict):
+            return bool(self.of_prelude("same_mapping", left, right))
+        if isinstance(left, (set, frozenset)) and isinstance(right, (set, frozenset)):
+            return left == right
+        for operand in (left, right):
             if not isinstance(operand, _COMPARED) and kind_of(operand) not in _WITH_IDENTITY:
                 raise OutsideLanguage(f"a value of the kind {kind_of(operand).__name__} that is compared")
-        return a is b  # of two kinds, or with an identity alone
+        return left is right  # of two kinds, or with an identity alone
 
     def contains(self, item: Any, where: Any) -> bool:
         """item in where."""
@@ -206,40 +210,42 @@ class Operations:
             return bool(self.in_memory(lambda: item in where))
         return bool(self.of_prelude("among", item, self.iterated(where)))
 
-    def truth(self, a: Any) -> bool:
-        """Whether a is true: of a text or a container, whether its length is not nought."""
-        if a is None or isinstance(a, int):
-            return self.arithmetic.truth(a)
-        if hasattr(kind_of(a), "__len__"):
-            return self.arithmetic.truth(len(a))
-        if isinstance(a, float):
-            return self.arithmetic.truth(ratio(a)[0])
+    def truth(self, value: Any) -> bool:
+        """Whether a value is true. A text or a container is true if its length is not nought."""
+        if value is None or isinstance(value, int):
+            return self.arithmetic.truth(value)
+        if hasattr(kind_of(value), "__len__"):
+            return self.arithmetic.truth(len(value))
+        if isinstance(value, float):
+            return self.arithmetic.truth(ratio(value)[0])
         return self.arithmetic.truth(True)
 
-    def negated(self, a: Any) -> Any:
-        """-a."""
-        if isinstance(a, int):
-            return self.arithmetic.negated(int(a))
-        if isinstance(a, float):
-            numerator, denominator = ratio(a)
+    def negated(self, value: Any) -> Any:
+        """The negative value."""
+        if isinstance(value, int):
+            return self.arithmetic.negated(int(value))
+        if isinstance(value, float):
+            numerator, denominator = ratio(value)
             return joined((self.arithmetic.negated(numerator), denominator), "neg")
-        return self.in_memory(lambda: -a)
+        return self.in_memory(lambda: -value)
 
-    def positive(self, a: Any) -> Any:
-        """+a."""
-        return self.binary("+", a, 0) if isinstance(a, (int, float)) else self.in_memory(lambda: +a)
+    def positive(self, value: Any) -> Any:
+        """The positive value."""
+        return (
+            self.binary("+", value, 0) if isinstance(value, (int, float)) else self.in_memory(lambda: +value)
+        )
 
-    def inverted(self, a: Any) -> Any:
-        """~a, which is -a - 1."""
-        if isinstance(a, int):
-            return self.arithmetic.binary("-", self.arithmetic.negated(int(a)), 1)
-        return self.in_memory(lambda: ~a)
+    def inverted(self, value: Any) -> Any:
+        """The inverted value, which is -value - 1."""
+        if isinstance(value, int):
+            return self.arithmetic.binary("-", self.arithmetic.negated(int(value)), 1)
+        return self.in_memory(lambda: ~value)
 
-    def iterated(self, a: Any) -> Any:
-        """An iterator over a: of a range the model counts, all else is in memory."""
-        if isinstance(a, range):
-            return Counting(self, a.start, a.stop, a.step)
-        return self.in_memory(lambda: iter(a))
+    def iterated(self, value: Any) -> Any:
+        """An iterator over a value. The model counts in a range; all else is in memory."""
+        if isinstance(value, range):
+            return Counting(self, value.start, value.stop, value.step)
+        return self.in_memory(lambda: iter(value))
 
     def in_memory(self, act: Any) -> Any:
         """What memory does or says: an exception of Python's is the program's."""

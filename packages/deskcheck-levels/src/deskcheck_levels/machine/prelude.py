@@ -1,9 +1,9 @@
-"""What Python has in C, in the language that the machine runs: builtins and methods, worked out by operations
-on whole numbers, of which the model computes each. Characters are compared by their code points.
+"""Builtins and methods that Python has in C, in the language of the machine.
 
-The machine runs the bytecode of these functions as it runs a program's; they are not called here. What it
-does by itself, as memory: `len`, `ord`, `chr`, items, slices, concatenation, all that goes by hashes.
-ASCII alone: other characters are outside the declared language.
+They consist of operations on whole numbers, and the model computes each of these. Characters are compared by
+their code points. The machine runs the bytecode of these functions like a program's; they are not called
+here. `len`, `ord`, `chr`, items, slices, concatenation and hashes are parts of its memory. Only ASCII is
+supported; other characters are outside the declared language.
 """
 
 import sys

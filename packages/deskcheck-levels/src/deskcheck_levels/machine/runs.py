@@ -1,9 +1,9 @@
-"""Recorded runs, run by a machine and held against the recording: every line event with its variables, then
-the value that is returned, or the class of what is raised with its message, and what was printed.
+"""Compares the runs of a machine with recordings.
 
-Values are compared as text, sets by their items, containers of what has no text item by item. Of functions,
-iterators and exceptions, which have no text that says all, and of values that the recording has cut, only
-that there is one is compared. Which variables are one object is the machine's memory, and is not compared.
+It compares every line event with its variables, then the returned value, or the class and the message of the
+exception, and the output. Values are compared as text, sets by their items, and containers of values without
+a text item by item. Functions, iterators, exceptions and cut values have no complete text; only their
+presence is compared. Shared objects are a matter of the machine's memory and are not compared.
 """
 
 import ast
@@ -80,7 +80,7 @@ class _Judge:
         if ahead is not None:
             self.kind, self.first = Divergence.NEXT_LINE, ("the end", _told(*ahead))
         elif not end.right:
-            self.kind, self.first = Divergence.VALUE, (end.told, end.true)
+            self.kind, self.first = Divergence.VALUE, (end.actual, end.true)
         elif printed != true:
             self.kind, self.first = Divergence.VALUE, (f"prints {printed!r}", f"prints {true!r}")
         else:
@@ -111,7 +111,7 @@ def _lines(recording: Recording) -> Iterator[tuple[int, int, Mapping[str, Value]
 
 
 def text_of(value: Any) -> str | None:
-    """A value of the machine as a recording tells it; None where no text says all of it."""
+    """A value of the machine as in a recording; None if it has no complete text."""
     return repr(value) if is_plain(value) else None
 
 
@@ -122,8 +122,11 @@ def _same(names: Mapping[str, Any], true: Mapping[str, Value]) -> bool:
 
 
 def _same_value(mine: Any, true: Value) -> bool:
-    """Whether a value of the machine is the recorded one. What has no text of its own is of no plain kind in
-    both; containers of such values are gone through."""
+    """Whether a value of the machine is the recorded one.
+
+    Values without a complete text agree if neither is of a plain kind. Containers of them are compared item
+    by item.
+    """
     text = text_of(mine)
     if text is not None and (_same_text(text, repr(true)) or not _holds_itself(mine)):
         return _same_text(text, repr(true))
@@ -175,7 +178,7 @@ def run_recorded(
     *,
     clock: Callable[[], float] = time.perf_counter,
 ) -> MachineRun:
-    """A recorded run from its start, with the machine that is made for it; ends at the first wrong step."""
+    """Runs a recorded program from its start in a new machine, up to the first wrong step."""
     program, judge, started = recording.program, _Judge(recording), clock()
     outside: str | None = None
     end: _End | None = None
@@ -201,7 +204,7 @@ def run_recorded(
         id=recording.id,
         agreement=judge.agreement(),
         outside=outside,
-        result=None if end is None else end.told,
+        result=None if end is None else end.actual,
         right=end is not None and end.right and judge.kind is None,
         first=judge.first,
         seconds=clock() - started,
@@ -212,7 +215,7 @@ def run_recorded(
 class _End:
     """The end of the machine's run, the recorded one, and whether they are the same."""
 
-    told: str
+    actual: str
     true: str
     right: bool
 

@@ -1,4 +1,5 @@
-"""What a machine asks a model: operations on whole numbers and truth values, each worked out on paper."""
+"""The questions of a machine to a model: operations on whole numbers and truth values, worked out on
+paper."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +12,16 @@ Answerer: TypeAlias = Callable[[Window], int]
 """Window -> the word that is written there; numbers of `cells.WORDS`."""
 
 _KEPT = 200_000
-"""Results that are remembered; then it begins anew."""
+"""Number of remembered results before the memory is cleared."""
 
 
 @dataclass(slots=True)
 class OperationCounts:
-    """What was asked of a model. operations: those that a run made; worked: those that were not remembered;
-    words: what was written for them, one a window."""
+    """Counts of the questions to a model.
+
+    operations: operations of the run. worked: operations that were not remembered. words: words written for
+    them, one for each window.
+    """
 
     operations: int = 0
     worked: int = 0
@@ -34,7 +38,7 @@ class Arithmetic:
         self.answer = answer
         self.remember = remember
         self.asked = OperationCounts()
-        self._known: dict[tuple[object, ...], int | bool] = {}
+        self._results: dict[tuple[object, ...], int | bool] = {}
 
     def binary(self, op: str, a: int, b: int) -> int | bool:
         """a op b, of ``+ - * // %`` and the comparisons. Raises `paper.DivisionByNought` and
@@ -54,13 +58,13 @@ class Arithmetic:
         return bool(self._result(("truth", a), lambda: paper.truth(NUMBER["truth"], paper.number(a))))
 
     def choice(self, op: str, a: bool | None) -> bool:
-        """Of ``truth`` and ``not``: the truth value; of ``if`` and ``unless``: whether to go on."""
+        """The truth value for ``truth`` and ``not``; whether to enter for ``if`` and ``unless``."""
         return bool(self._result((op, "choice", a), lambda: paper.choice(NUMBER[op], a)))
 
     def _result(self, key: tuple[object, ...], begin: Callable[[], paper.Asking]) -> int | bool:
         """The remembered result of an operation, or one that is worked out."""
         self.asked.operations += 1
-        result = self._known.get(key)
+        result = self._results.get(key)
         return self._worked(key, begin()) if result is None else result
 
     def _worked(self, key: tuple[object, ...], asking: paper.Asking) -> int | bool:
@@ -76,7 +80,7 @@ class Arithmetic:
             on_paper = ended.value
         result: int | bool = on_paper if isinstance(on_paper, bool) else paper.read(on_paper)
         if self.remember:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            self._known[key] = result
+            if len(self._results) >= _KEPT:
+                self._results.clear()
+            self._results[key] = result
         return result

@@ -1,7 +1,7 @@
-"""The words of the squared paper on which an operation is worked out, and what a window of it is.
+"""The words on the squared paper of an operation, and the windows of it.
 
-A window is all that the model sees at a time: six words. What it writes depends on nothing else, so that the
-windows can be enumerated (`windows`), and a model that is right at all of them is right at every operation.
+The model sees one window of six words at a time, and its word depends on nothing else. So the windows can be
+enumerated (`windows`), and a model that is right for all of them is right for every operation.
 """
 
 from typing import TypeAlias
@@ -9,7 +9,7 @@ from typing import TypeAlias
 Window: TypeAlias = tuple[int, int, int, int, int, int]
 """(operation, last mark, what was written last, three cells); numbers of words in `WORDS`.
 
-Of a digit that was written last the window shows what it carries alone."""
+If a digit was written last, the window shows only its carry."""
 
 DIGITS = tuple("0123456789")
 CARRIES = tuple(f"c{carry}" for carry in range(10))

@@ -1,7 +1,7 @@
 """How an operation was worked out, judged beside its result: a right result may come from a wrong working.
 
-A word is right if it is the one that the rules of the paper have for its window (`windows`); a result, if it
-is Python's. Neither is told to the model.
+A word is right if it follows the rules of the paper for its window (`windows`). A result is right if it is
+Python's. The model sees neither.
 """
 
 import operator

@@ -1,7 +1,7 @@
 """All windows that any operation on any whole numbers can show, and the word that is right at each.
 
-What is right is written down here as rules of one window; that the rules make Python's own arithmetic of all
-numbers is for tests to see. A rule of a window that no operation shows gives None.
+Rules of single windows give the right word; tests show that they result in Python's arithmetic for all
+numbers. A rule gives None for a window that no operation shows.
 """
 
 from collections.abc import Iterator
@@ -39,8 +39,8 @@ PLUS, MINUS, TIMES, NEGATED, TRUTH, NOT, IF, UNLESS = (
     NUMBER[word] for word in ("+", "-", "*", "neg", "truth", "not", "if", "unless")
 )
 COMPARISONS = {
-    NUMBER[word]: wanted
-    for word, wanted in {
+    NUMBER[word]: operations
+    for word, operations in {
         "<": (True, False, False),
         "<=": (True, True, False),
         "==": (False, True, False),
@@ -228,7 +228,7 @@ def _choosing(window: Window) -> int | None:
 
 
 def _shapes() -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Sets of words for each place of a window, of which all combinations are looked at."""
+    """Sets of words for each place of a window. All combinations are considered."""
     start, empty, carries = (START,), (EMPTY,), tuple(range(CARRY, CARRY + 10))
     bits = carries[:2]
     for op in (PLUS, MINUS):

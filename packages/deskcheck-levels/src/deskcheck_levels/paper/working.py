@@ -1,10 +1,9 @@
 """An operation on whole numbers, worked out on squared paper as in school: one word at a time, each asked of
 whoever answers windows (`cells`). Nothing here knows what is right.
 
-The layout is ours: operands stand one below the other, the last digit first; the pen moves on by a column
-with each digit; a row that is struck out does not count; a number that stands there is read without its
-leading zeros, and nought has no sign. What is written, where it stops, which method and which operand is the
-larger one: that is what the windows ask.
+The code decides the layout: operands are written one below the other, the last digit first; each digit moves
+the pen by a column; a deleted row does not count; a number is read without leading zeros, and nought has no
+sign. The windows ask for the words, the end of a row, the method, and the larger operand.
 
 Numbers are signs and digits, the last digit first: (negative, [3, 2, 1]) is -123 or 123.
 """
@@ -15,7 +14,7 @@ from typing import TypeAlias
 from deskcheck_levels.paper.cells import CELL, COUNT, EMPTY, NUMBER, ZERO, Window, shown
 
 Asking: TypeAlias = Generator[Window, int, "Number | bool"]
-"""Yields windows, is sent words, returns what stands there in the end."""
+"""Yields windows, receives words, and returns the result."""
 Number: TypeAlias = tuple[bool, list[int]]
 
 START, ADD, COMPARE, SUBTRACT = (NUMBER[word] for word in ("start", "add", "compare", "subtract"))
@@ -27,7 +26,7 @@ DIVIDED, REST, TIMES = NUMBER["//"], NUMBER["%"], NUMBER["*"]
 
 
 class UnreadableWorking(Exception):
-    """What was written is no working: a word where none of its kind can stand, or rows without end."""
+    """The writing is not a working: it has a word of a wrong kind, or rows without end."""
 
 
 class DivisionByNought(Exception):
@@ -58,13 +57,13 @@ def _unreadable(word: int) -> UnreadableWorking:
     return UnreadableWorking(f"word {word} where it cannot stand")
 
 
-def sum_or_difference(op: int, a: Number, b: Number) -> Asking:
-    """a + b or a - b."""
-    first = _sign(a[0])
-    method = yield op, START, START, first, _sign(b[0]), EMPTY
-    above, below = a[1], b[1]
+def sum_or_difference(operator: int, left: Number, right: Number) -> Asking:
+    """left + right or left - right."""
+    first = _sign(left[0])
+    method = yield operator, START, START, first, _sign(right[0]), EMPTY
+    above, below = left[1], right[1]
     if method == COMPARE:
-        method = yield from _compared(op, a[1], b[1], EMPTY)
+        method = yield from _compared(operator, left[1], right[1], EMPTY)
         if method == SWAPPED:
             above, below = below, above
     if method not in (ADD, SUBTRACT, SWAPPED):
@@ -72,7 +71,7 @@ def sum_or_difference(op: int, a: Number, b: Number) -> Asking:
     digits: list[int] = []
     last = method
     for column in range(max(len(above), len(below)) + 2):
-        word = yield op, method, shown(last), _at(above, column), _at(below, column), first
+        word = yield operator, method, shown(last), _at(above, column), _at(below, column), first
         if word in (POSITIVE, NEGATIVE):
             return word == NEGATIVE, digits
         if word < CELL:
@@ -82,42 +81,42 @@ def sum_or_difference(op: int, a: Number, b: Number) -> Asking:
     raise UnreadableWorking("a row without end")
 
 
-def _compared(op: int, a: list[int], b: list[int], sign: int) -> Generator[Window, int, int]:
-    """The word after the trail of which is larger, from the last digit to the first."""
+def _compared(operator: int, left: list[int], right: list[int], sign: int) -> Generator[Window, int, int]:
+    """The word after the comparison of two numbers from the last digit to the first."""
     last = COMPARE
-    for column in range(max(len(a), len(b)) + 1):
-        word = yield op, COMPARE, last, _at(a, column), _at(b, column), sign
+    for column in range(max(len(left), len(right)) + 1):
+        word = yield operator, COMPARE, last, _at(left, column), _at(right, column), sign
         if word not in (LESS, SAME, MORE):
             return word
         last = word
     raise UnreadableWorking("a row without end")
 
 
-def comparison(op: int, a: Number, b: Number) -> Asking:
-    """Whether a < b, a == b and so on."""
-    word = yield op, START, START, _sign(a[0]), _sign(b[0]), EMPTY
+def comparison(operator: int, left: Number, right: Number) -> Asking:
+    """The result of a comparison."""
+    word = yield operator, START, START, _sign(left[0]), _sign(right[0]), EMPTY
     if word == COMPARE:
-        word = yield from _compared(op, a[1], b[1], _sign(a[0]))
+        word = yield from _compared(operator, left[1], right[1], _sign(left[0]))
     if word not in (TRUE, FALSE):
         raise _unreadable(word)
     return word == TRUE
 
 
-def product(op: int, a: Number, b: Number) -> Asking:
-    """a * b: the longer one above, a row for each digit of the shorter one, added to what stands there."""
-    sign = yield op, START, START, _sign(a[0]), _sign(b[0]), EMPTY
+def product(operator: int, left: Number, right: Number) -> Asking:
+    """left * right: the longer one above, then a row for each digit of the shorter one."""
+    sign = yield operator, START, START, _sign(left[0]), _sign(right[0]), EMPTY
     if sign not in (POSITIVE, NEGATIVE):
         raise _unreadable(sign)
-    above, below = (a[1], b[1]) if len(a[1]) >= len(b[1]) else (b[1], a[1])
+    above, below = (left[1], right[1]) if len(left[1]) >= len(right[1]) else (right[1], left[1])
     standing: list[int] = []
-    word = yield op, sign, sign, EMPTY, EMPTY, EMPTY
+    word = yield operator, sign, sign, EMPTY, EMPTY, EMPTY
     for row in range(len(below) + 1):
         if word != ROW:
             raise _unreadable(word)
         last = ROW
         for column in range(len(above) + 2):
             word = yield (
-                *(op, ROW, shown(last), _at(above, column), _at(below, row)),
+                *(operator, ROW, shown(last), _at(above, column), _at(below, row)),
                 _at(standing, column + row),
             )
             if word < CELL:
@@ -135,33 +134,33 @@ def product(op: int, a: Number, b: Number) -> Asking:
     raise UnreadableWorking("rows without end")
 
 
-def division(op: int, a: Number, b: Number) -> Asking:
-    """a // b or a % b, rounded down as Python does it."""
-    method = yield op, START, START, _at(b[1], 0), _at(b[1], 1), EMPTY
+def division(operator: int, left: Number, right: Number) -> Asking:
+    """left // right or left % right, rounded down like in Python."""
+    method = yield operator, START, START, _at(right[1], 0), _at(right[1], 1), EMPTY
     if method == RAISE:
         raise DivisionByNought
     if method == SHORT:
-        quotient, rest = yield from _short_division(op, a[1], b[1])
+        quotient, remainder = yield from _short_division(operator, left[1], right[1])
     elif method == COUNT:
-        quotient, rest = yield from _long_division(op, a[1], b[1])
+        quotient, remainder = yield from _long_division(operator, left[1], right[1])
     else:
         raise _unreadable(method)
-    signs = _sign(a[0]), _sign(b[0])
+    signs = _sign(left[0]), _sign(right[0])
     word = last = SCAN
-    for column in range(len(rest) + 1):
-        word = yield op, SCAN, last, _at(rest, column), *signs
+    for column in range(len(remainder) + 1):
+        word = yield operator, SCAN, last, _at(remainder, column), *signs
         if word != SAME:
             break
         last = word
     if word in (POSITIVE, NEGATIVE):
-        return word == NEGATIVE, quotient if op == DIVIDED else rest
+        return word == NEGATIVE, quotient if operator == DIVIDED else remainder
     if word not in (INCREASE, COMPLEMENT):
         raise _unreadable(word)
     mark = last = word
-    above, below, sign = (quotient, [], EMPTY) if mark == INCREASE else (b[1], rest, signs[1])
+    above, below, sign = (quotient, [], EMPTY) if mark == INCREASE else (right[1], remainder, signs[1])
     digits: list[int] = []
     for column in range(max(len(above), len(below)) + 2):
-        word = yield op, mark, shown(last), _at(above, column), _at(below, column), sign
+        word = yield operator, mark, shown(last), _at(above, column), _at(below, column), sign
         if word in (POSITIVE, NEGATIVE):
             return word == NEGATIVE, digits
         if word < CELL:
@@ -172,13 +171,13 @@ def division(op: int, a: Number, b: Number) -> Asking:
 
 
 def _short_division(
-    op: int, a: list[int], b: list[int]
+    operator: int, left: list[int], right: list[int]
 ) -> Generator[Window, int, tuple[list[int], list[int]]]:
     """By one digit: a digit of the quotient with the rest that it leaves, from the first digit on."""
     quotient: list[int] = []
     last = SHORT
-    for column in range(len(a) - 1, -2, -1):
-        word = yield op, SHORT, shown(last), _at(a, column), _at(b, 0), EMPTY
+    for column in range(len(left) - 1, -2, -1):
+        word = yield operator, SHORT, shown(last), _at(left, column), _at(right, 0), EMPTY
         if word == SCAN and quotient:
             return quotient[::-1], [(last - CELL) // 10]
         if word < CELL:
@@ -189,15 +188,22 @@ def _short_division(
 
 
 def _long_division(
-    op: int, a: list[int], b: list[int]
+    operator: int, left: list[int], right: list[int]
 ) -> Generator[Window, int, tuple[list[int], list[int]]]:
-    """By subtracting: below each digit of a as often as it goes; the attempt too many is struck out."""
-    standing, quotient = list(a), [0] * len(a)
-    place, mark = len(a) - 1, COUNT
-    for _ in range(11 * len(a)):
+    """By subtracting: below each digit of `left` as often as possible. The failed last attempt is deleted."""
+    standing, quotient = list(left), [0] * len(left)
+    offset, mark = len(left) - 1, COUNT
+    for _ in range(11 * len(left)):
         tried, last, word = list(standing), mark, mark
-        for column in range(place, place + len(b) + 2):
-            word = yield op, mark, shown(last), _at(standing, column), _at(b, column - place), EMPTY
+        for column in range(offset, offset + len(right) + 2):
+            word = yield (
+                operator,
+                mark,
+                shown(last),
+                _at(standing, column),
+                _at(right, column - offset),
+                EMPTY,
+            )
             if word < CELL:
                 break
             if column < len(tried):
@@ -208,31 +214,31 @@ def _long_division(
         if COUNT < word < COUNT + 10:
             standing, mark = tried, word
         elif word == OUT:
-            quotient[place] = mark - COUNT
-            place -= 1
-            mark = yield op, OUT, OUT, _at(a, place), EMPTY, EMPTY
+            quotient[offset] = mark - COUNT
+            offset -= 1
+            mark = yield operator, OUT, OUT, _at(left, offset), EMPTY, EMPTY
             if mark == SCAN:
                 return quotient, standing
-            if mark != COUNT or place < 0:
+            if mark != COUNT or offset < 0:
                 raise _unreadable(mark)
         else:
             raise _unreadable(word)
     raise UnreadableWorking("rows without end")
 
 
-def negated(op: int, a: Number) -> Asking:
-    """-a."""
-    sign = yield op, START, START, _sign(a[0]), EMPTY, EMPTY
+def negated(operator: int, value: Number) -> Asking:
+    """The negative number."""
+    sign = yield operator, START, START, _sign(value[0]), EMPTY, EMPTY
     if sign not in (POSITIVE, NEGATIVE):
         raise _unreadable(sign)
-    return sign == NEGATIVE, a[1]
+    return sign == NEGATIVE, value[1]
 
 
-def truth(op: int, a: Number) -> Asking:
-    """Whether a is anything but nought."""
+def truth(operator: int, value: Number) -> Asking:
+    """Whether a number is not nought."""
     last = START
-    for column in range(len(a[1]) + 1):
-        word = yield op, START, last, _at(a[1], column), EMPTY, EMPTY
+    for column in range(len(value[1]) + 1):
+        word = yield operator, START, last, _at(value[1], column), EMPTY, EMPTY
         if word in (TRUE, FALSE):
             return word == TRUE
         if word != SAME:
@@ -241,10 +247,10 @@ def truth(op: int, a: Number) -> Asking:
     raise UnreadableWorking("a row without end")
 
 
-def choice(op: int, a: bool | None) -> Asking:
+def choice(operator: int, value: bool | None) -> Asking:
     """Of a truth value: `truth` and `not` of it; `if` and `unless`, whether to jump."""
-    truth_word = NONE if a is None else TRUE if a else FALSE
-    word = yield op, START, START, truth_word, EMPTY, EMPTY
+    truth_word = NONE if value is None else TRUE if value else FALSE
+    word = yield operator, START, START, truth_word, EMPTY, EMPTY
     if word not in (TRUE, FALSE):
         raise _unreadable(word)
     return word == TRUE

@@ -21,7 +21,7 @@ LONGEST = 12
 NEGATIVE = 0.2
 OPERATIONS_DRAWN = 20_000
 CHECKED = 10_000
-"""Operations of which lessons and Python are compared before a training."""
+"""Number of operations for the comparison of lessons with Python before a training."""
 OPERATIONS = tuple(paper.METHODS)
 
 
@@ -58,16 +58,16 @@ class Counted:
     """Answers windows with what is right, and counts them."""
 
     def __init__(self) -> None:
-        self.seen: Counter[Window] = Counter()
+        self.counts: Counter[Window] = Counter()
         self._right = all_windows()
 
     def __call__(self, window: Window) -> int:
-        self.seen[window] += 1
+        self.counts[window] += 1
         return self._right[window]
 
 
 def random_lessons(operations: int, seed: int) -> Counter[Window]:
-    """The windows of so many random operations, each as often as it is shown."""
+    """The windows of random operations, with the number of their occurrences."""
     chance = random.Random(seed)
     counted = Counted()
     arithmetic = Arithmetic(counted, remember=False)
@@ -77,12 +77,14 @@ def random_lessons(operations: int, seed: int) -> Counter[Window]:
             arithmetic.binary(op, a, b)
         except paper.DivisionByNought:
             continue
-    return counted.seen
+    return counted.counts
 
 
 def lessons_of(programs: Iterable[Program], steps: int = 2000) -> tuple[Counter[Window], int]:
-    """The windows that programs show, at most so many steps of each, and how many programs these were; those
-    outside of the declared language are left out."""
+    """The windows of programs, from up to `steps` steps of each, and the number of programs.
+
+    Programs outside of the declared language are left out.
+    """
     counted = Counted()
     arithmetic = Arithmetic(counted, remember=False)
     taken = 0
@@ -96,11 +98,11 @@ def lessons_of(programs: Iterable[Program], steps: int = 2000) -> tuple[Counter[
         except (ProgramRaised, StepsSpent):
             pass
         taken += 1
-    return counted.seen, taken
+    return counted.counts, taken
 
 
 def spot_check(operations: int, seed: int) -> Iterator[tuple[str, int, int, object, object]]:
-    """Of random operations: those where the lessons and Python differ, with what each says."""
+    """The random operations for which the lessons and Python differ, with both results."""
     chance = random.Random(seed)
     right = all_windows()
     arithmetic = Arithmetic(right.__getitem__, remember=False)

@@ -24,7 +24,7 @@ _WEIGHTS = ("embedding", "first", "first_bias", "second", "second_bias", "output
 
 
 class FeedForwardNetwork:
-    """Weights that answer windows. about: what was said of them when they were written.
+    """A network that answers windows. about: the description in its file.
 
     remember: each window is computed once. Then `computed` counts distinct windows, and `shown` all.
     """
@@ -36,17 +36,17 @@ class FeedForwardNetwork:
         self.remember = remember
         self.computed = 0
         self.shown = 0
-        self._known: dict[Window, int] = {}
-        whole = {name: weights[name].astype(np.float32) for name in _WEIGHTS}
-        self.parameters = sum(weight.size for weight in whole.values())
-        width = whole["embedding"].shape[1]
+        self._words: dict[Window, int] = {}
+        arrays = {name: weights[name].astype(np.float32) for name in _WEIGHTS}
+        self.parameters = sum(weight.size for weight in arrays.values())
+        width = arrays["embedding"].shape[1]
         # A product with the embedding of a word at a place is the same each time.
-        by_place = whole["first"].reshape(-1, SIZE, width).transpose(1, 2, 0)
-        embedding = whole["embedding"].reshape(SIZE, len(WORDS), width)
+        by_place = arrays["first"].reshape(-1, SIZE, width).transpose(1, 2, 0)
+        embedding = arrays["embedding"].reshape(SIZE, len(WORDS), width)
         self._first: NDArray[np.float32] = np.matmul(embedding, by_place)
-        self._first_bias, self._second_bias = whole["first_bias"], whole["second_bias"]
-        self._second, self._output = whole["second"].T.copy(), whole["output"].T.copy()
-        self._output_bias = whole["output_bias"]
+        self._first_bias, self._second_bias = arrays["first_bias"], arrays["second_bias"]
+        self._second, self._output = arrays["second"].T.copy(), arrays["output"].T.copy()
+        self._output_bias = arrays["output_bias"]
         self._places = np.arange(SIZE)
 
     def logits(self, windows: "Sequence[Window] | NDArray[np.int64]") -> NDArray[np.float32]:
@@ -60,21 +60,21 @@ class FeedForwardNetwork:
     def __call__(self, window: Window) -> int:
         """The most likely word."""
         self.shown += 1
-        word = self._known.get(window)
+        word = self._words.get(window)
         if word is None:
             self.computed += 1
             word = int(self.logits([window]).argmax())
             if self.remember:
-                self._known[window] = word
+                self._words[window] = word
         return word
 
     def fill(self, windows: Sequence[Window], batch: int = 4096) -> None:
-        """Compute so many windows at a time, to be remembered."""
+        """Compute and remember windows, `batch` at a time."""
         for start in range(0, len(windows), batch):
-            some = windows[start : start + batch]
-            self.computed += len(some)
-            words = self.logits(some).argmax(1).tolist()
-            self._known.update(zip(some, words, strict=True))
+            part = windows[start : start + batch]
+            self.computed += len(part)
+            words = self.logits(part).argmax(1).tolist()
+            self._words.update(zip(part, words, strict=True))
 
 
 def _silu(x: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Recorded runs in a machine that asks a model: run from the start, its own answers fed back, and counted."""
+"""Runs recorded programs from the start in a machine that asks a model, and counts its questions."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,17 +34,22 @@ class Processor:
         return Machine(self.arithmetic, line=line, steps=steps)
 
     def counts(self) -> dict[str, int]:
-        """What was asked so far: operations, those of them that were worked out (each pair of operands once),
-        words that were written, the distinct windows that the network computed for them; where they are
-        judged, what `Judged` counts."""
+        """Counts of the questions so far.
+
+        They are operations, operations that were worked out (each pair of operands once), words, distinct
+        windows that the network computed and, if workings are judged, the counts of `Judged`.
+        """
         judged = asdict(self.arithmetic.judged) if isinstance(self.arithmetic, JudgedArithmetic) else {}
         return {**asdict(self.arithmetic.asked), "windows": self.network.computed, **judged}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelReport:
-    """Runs at a level. steps: of those in the declared language; None without any. outside: why others are
-    not, each with their number. seconds: of all runs, of the machine alone."""
+    """The scores of runs at a level.
+
+    steps: scores of the runs in the declared language; None if there are none. outside: number of other runs,
+    by reason. seconds: time of the machine, without the judging.
+    """
 
     steps: Steps | None
     outside: Mapping[str, int]
@@ -69,8 +74,11 @@ def run_level(
     budget: int = MOST,
     note: Callable[[int], None] = lambda steps: None,
 ) -> LevelReport:
-    """Every recording, run from its start. machine: makes one, which tells its lines and makes so many steps
-    at most. note: is told of the steps of each run."""
+    """Runs every recorded program from its start.
+
+    machine: makes a machine from a receiver of its lines and a limit for its steps. note: receives the number
+    of steps of each run.
+    """
     runs: list[MachineRun] = []
     texts: dict[str, str] = {}
 

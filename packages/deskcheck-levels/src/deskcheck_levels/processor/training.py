@@ -62,11 +62,10 @@ def train(
     about: dict[str, Any],
     note: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> network.FeedForwardNetwork:
-    """A network, trained into `out` (`network.FILE`); a run that was killed goes on from its last look.
+    """Trains a network into `out` (`network.FILE`). A killed run resumes from its last evaluation.
 
-    window_counts: of each window, how often programs and random operations show it.
-    about: what is said of them in the file.
-    Raises InputError where `out` holds something else.
+    window_counts: number of occurrences of each window in programs and random operations. about: description
+    for the file. Raises InputError if `out` contains something else.
     """
     with locked_run(out, {"processor": asdict(training), "about": about}):
         return _trained(window_counts, out, training, about, note)
@@ -120,9 +119,11 @@ def _chosen(training: ProcessorTraining, drawing: torch.Generator, wrong: Tensor
     return torch.cat(chosen)
 
 
-def look(kept: network.FeedForwardNetwork, windows: Sequence[Window], right: NDArray[Any]) -> dict[str, Any]:
+def look(
+    trained: network.FeedForwardNetwork, windows: Sequence[Window], right: NDArray[Any]
+) -> dict[str, Any]:
     """All windows at once: how many get a wrong word, and by how much the right one leads at least."""
-    logits = kept.logits(windows)
+    logits = trained.logits(windows)
     rows = np.arange(len(right))
     of_right = logits[rows, right].copy()
     logits[rows, right] = -np.inf

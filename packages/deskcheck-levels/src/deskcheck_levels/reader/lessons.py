@@ -1,7 +1,7 @@
-"""Lessons of the level `reader`: prompts with what is right, computed from texts; nothing is run.
+"""Lessons of the level `reader`: prompts with right answers, which are computed from texts without a run.
 
-Three sources, mixed: lines of generated programs; lines of a grammar of our own, with deeper expressions than
-programs have; all that can be asked on the way to the next line. Each test of a line comes out by chance.
+They have three sources: lines of generated programs; lines of a grammar, whose expressions are deeper than
+those of programs; and all questions on the way to the next line. The outcome of each test is random.
 """
 
 import contextlib
@@ -140,7 +140,9 @@ def _rules() -> dict[str, tuple[list[list[str]], list[int]]]:
 
 _RULES = _rules()
 _ENDING = frozenset(
-    name for name, (words, _) in _RULES.items() if not any(one in _RULES for some in words for one in some)
+    name
+    for name, (words, _) in _RULES.items()
+    if not any(word in _RULES for option in words for word in option)
 )
 """Symbols whose alternatives are words."""
 

@@ -34,20 +34,20 @@ class TransformerNetwork:
         config = about["config"]
         self._layers, self._heads = config["layers"], config["heads"]
         self._width, self._shift = config["hidden_size"], config["shift_tokens"]
-        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+        self._words: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
         self._text: list[int] = []
         self._keys: list[Floats] = []
         self._values: list[Floats] = []
 
     def __call__(self, prompt: tuple[int, ...], written: tuple[int, ...]) -> int:
         """The most likely word after a prompt and what was written so far."""
-        word = self._known.get((prompt, written))
+        word = self._words.get((prompt, written))
         if word is None:
             self.computed += 1
             self.prompts.add(prompt)
             word = int(self._logits([*prompt, *written]).argmax())
             if self.remember:
-                self._known[prompt, written] = word
+                self._words[prompt, written] = word
         return word
 
     def _logits(self, text: list[int]) -> Floats:

@@ -1,8 +1,8 @@
 """Models of the levels `processor` and `reader` that can be asked: ``processor/nano``, ``reader/FOLDER``.
 Inspect AI loads this by its entry point. Needs the extra ``[ask]``.
 
-The level is the name of the provider, so that it stands in every table. A machine runs the program of the
-prompt with the model; so these answer what a call returns (question `output`, method `direct`), and no more.
+The name of the provider is the level, so that every table shows it. A machine runs the program of a prompt
+with the model. So these models only answer what a call returns (question `output`, method `direct`).
 """
 
 import re

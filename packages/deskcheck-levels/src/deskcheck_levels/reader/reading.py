@@ -1,5 +1,5 @@
-"""A machine that is told what to do by a reader: it keeps memory, makes frames, and does what the reader's
-words say; numbers and choices are asked of the processor."""
+"""A machine that follows the words of a reader: it has the memory, makes frames, and does what the reader
+writes. It asks the processor for numbers and choices."""
 
 import ast
 import sys

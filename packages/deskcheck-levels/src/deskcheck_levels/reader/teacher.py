@@ -1,5 +1,5 @@
-"""What a reader is to write: the operations of a line in order, from its syntax tree, and the way to the next
-line, from the indentation. That programs then run as Python runs them is for tests to see."""
+"""The right words of a reader: the operations of a line in order, from its syntax tree, and the way to the
+next line, from the indentation. Tests show that programs then run like in Python."""
 
 import ast
 from collections.abc import Generator, Sequence
@@ -91,9 +91,9 @@ def refuse(words: tuple[str, ...]) -> None:
     for again in (False, True) if words[0] == "for" else (False,):
         ways: list[tuple[bool, ...]] = [()]
         while ways:
-            known = ways.pop()
-            for place in range(len(known), _replies(orders(words, again), known)):
-                ways.append((*known, *[True] * (place - len(known)), False))
+            answers = ways.pop()
+            for number in range(len(answers), _replies(orders(words, again), answers)):
+                ways.append((*answers, *[True] * (number - len(answers)), False))
 
 
 def _replies(giving: Orders, answers: tuple[bool, ...]) -> int:
@@ -178,8 +178,8 @@ def _value(node: ast.expr) -> Orders:
         yield _UNARY[type(node.op)]
     elif isinstance(node, ast.BoolOp):
         on = isinstance(node.op, ast.And)
-        for one in node.values[:-1]:
-            yield from _value(one)
+        for operand in node.values[:-1]:
+            yield from _value(operand)
             if (yield "keep") != on:
                 return
             yield "drop"
@@ -290,18 +290,20 @@ def _down(looking: str, depth: int, at: int, kind: str) -> tuple[str, ...]:
 
 
 def way_from(
-    outline: Outline, place: int, outcome: str
+    outline: Outline, position: int, outcome: str
 ) -> Generator[tuple[str, int, tuple[int, str]], None, int | None]:
-    """What is asked on the way from a line to the next one. Returns its place, None at the end of
-    the function."""
-    looking, depth = outcome, outline[place][0]
+    """The questions on the way from a line to the next one.
+
+    Returns the position of the next line; None at the end of the function.
+    """
+    looking, depth = outcome, outline[position][0]
     while True:
-        seen = outline[place] if place < len(outline) else BELOW
+        seen = outline[position] if position < len(outline) else BELOW
         yield looking, depth, seen
         move, *target = way(looking, depth, seen)
         if move in ("here", "end"):
-            return place if move == "here" else None
-        place += 1 if move == "down" else -1
+            return position if move == "here" else None
+        position += 1 if move == "down" else -1
         looking, depth = target[0], int(target[1][1:])
 
 

@@ -22,9 +22,9 @@ OPERATORS = tuple("+ - * / // % ** & | ^ << >>".split())
 COMPARISONS = tuple("< <= == != > >=".split())
 OUTCOMES = ("T", "F", "go")
 WAYS = ("into", "onward", "other", "back", "round", "out")
-"""What is looked for on the way to the next line: the first line of a block; the line after a statement; the
-same where a test was false, which `elif` and `else` are for; the head of the block that ends; the head of the
-loop; the head of the loop, to leave it."""
+"""The aims on the way to the next line: the first line of a block; the line after a statement; the same after
+a false test, for `elif` and `else`; the head of the block that ends; the head of the loop; the head of the
+loop to leave."""
 MOVES = ("up", "down", "here")
 WORDS = (
     *("", "line", "where", "enter", "again", "ask", "plain", "end", *OUTCOMES, *WAYS, *MOVES),
@@ -115,21 +115,29 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
         if not depths or depths[-1] < indent:
             depths.append(indent)
         lines.append(_line(number, len(depths) - 1, bare))
-    places = {line.number: place for place, line in enumerate(lines)}
+    places = {line.number: index for index, line in enumerate(lines)}
     if max(line.depth for line in lines) >= DEPTHS:
         raise OutsideLanguage("a function of blocks too deep")
-    statements = [one for one in ast.walk(node) if isinstance(one, ast.stmt)]
-    for one in statements:
-        head = one.body[0].lineno - 1 if isinstance(one, (ast.If, ast.For, ast.While)) else one.end_lineno
-        if one is not node and (one.lineno not in places or (head is not None and head < one.lineno)):
+    statements = [statement for statement in ast.walk(node) if isinstance(statement, ast.stmt)]
+    for statement in statements:
+        head = (
+            statement.body[0].lineno - 1
+            if isinstance(statement, (ast.If, ast.For, ast.While))
+            else statement.end_lineno
+        )
+        if statement is not node and (
+            statement.lineno not in places or (head is not None and head < statement.lineno)
+        ):
             raise OutsideLanguage("two statements on a line")
-        if not hasattr(one, "body") and one.end_lineno != one.lineno:
+        if not hasattr(statement, "body") and statement.end_lineno != statement.lineno:
             raise OutsideLanguage("a statement of several lines")
-    if len({one.lineno for one in statements}) != len(statements):
+    if len({statement.lineno for statement in statements}) != len(statements):
         raise OutsideLanguage("two statements on a line")
-    names = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
+    names = tuple(statement.arg for statement in (*arguments.posonlyargs, *arguments.args))
     assigned = {
-        one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+        statement.id
+        for statement in ast.walk(node)
+        if isinstance(statement, ast.Name) and isinstance(statement.ctx, ast.Store)
     }
     return ReadFunction(node.name, names, tuple(lines), frozenset(assigned.union(names)))
 

@@ -1,8 +1,8 @@
 """Trains the model of the level `reader`: a small Llama over words of lines. Needs torch (extra ``[teach]``).
 
-AdamW with a constant rate, then down to nought on a line; weights averaged exponentially. Of eight lessons
-three are lines of generated programs, three are lines that are drawn, never the same twice, and two are ways
-to the next line, of which there is a finite number.
+AdamW has a constant rate, which then falls linearly to nought; weights are averaged exponentially. Of eight
+lessons, three are lines of generated programs, three are drawn lines, never the same twice, and two are ways
+to the next line, whose number is finite.
 """
 
 import random
@@ -45,8 +45,8 @@ def batches(
     chance = random.Random(seed)
     fresh, ways = drawn(seed), way_lessons()
     for step in count(0, _POOL):
-        seen = max((look for look in wrong if look <= step), default=None)
-        again = [] if seen is None else [ways[place] for place in wrong[seen]]
+        last_look = max((look for look in wrong if look <= step), default=None)
+        again = [] if last_look is None else [ways[way] for way in wrong[last_look]]
         pool: list[Lesson] = []
         for number in range(_POOL * batch_size):
             if number % 8 < 3:
@@ -82,11 +82,10 @@ def train(
     any_licence: bool = False,
     note: Callable[[dict[str, Any]], None] = lambda row: None,
 ) -> Model:
-    """A model, trained into `out` (`network.FILE`); a run that was killed goes on from its last look, with
-    the same lessons.
+    """Trains a model into `out` (`network.FILE`). A killed run resumes from its last evaluation.
 
-    source: programs whose texts are half of the lessons. any_licence: also of those that are not cleared for
-    training. Raises InputError where `out` holds something else, and where no program is left.
+    source: programs whose texts are half of the lessons. any_licence: include those that are not cleared for
+    training. Raises InputError if `out` contains something else, or if no program is left.
     """
     program_lessons = list(of_programs(source, training.seed, any_licence=any_licence))
     if not program_lessons:

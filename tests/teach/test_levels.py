@@ -58,7 +58,7 @@ def test_a_level_of_another_package(record: Recorded, tmp_path: Path) -> None:
     assert json.loads(taught.stdout.splitlines()[0]) == ["generated:3", "m", 40, 3, 5, True]
 
     for arguments, said in (
-        ((*steps_of, "--layers", 2), "--layers: is for a model from nothing, without --model: leave it out."),
+        ((*steps_of, "--layers", 2), "--layers: is for a model from nothing, without --model. Leave it out."),
         (("models", "step", runs, "--level", "silent"), "--level silent: only trains models"),
         (("models", "step", runs, "--level", "no"), "unknown level. Installed are alone, "),
     ):

@@ -33,20 +33,20 @@ class WrittenArithmetic(Arithmetic):
         self._paper.append(word)
         return word
 
-    def written(self, operator: str, left: int, right: int) -> tuple[Words, int | bool]:
-        """The words for left operator right, and the result."""
-        result_written = self._workings.get((operator, left, right))
+    def written(self, operator: str, lhs: int, rhs: int) -> tuple[Words, int | bool]:
+        """The words for lhs operator rhs, and the result."""
+        result_written = self._workings.get((operator, lhs, rhs))
         if result_written is None:
             if operator not in PAPER:
                 raise OutsideLanguage(f"the operator {operator}")
             self._paper = []
             try:
-                result = self.binary(operator, left, right)
+                result = self.binary(operator, lhs, rhs)
             except DivisionByNought:
                 raise OutsideLanguage("a division by nought") from None
             if len(self._workings) >= _KEPT:
                 self._workings.clear()
-            result_written = self._workings[operator, left, right] = paper_words(self._paper), result
+            result_written = self._workings[operator, lhs, rhs] = paper_words(self._paper), result
         return result_written
 
 
@@ -57,14 +57,14 @@ class Working:
         self.arithmetic = WrittenArithmetic()
         self.words: Words = []
 
-    def operands(self, operator: str, left: Words, right: Words, at: tuple[str, str]) -> None:
+    def operands(self, operator: str, lhs: Words, rhs: Words, at: tuple[str, str]) -> None:
         """at: the words of where the operands stand."""
-        self.words += [operator, at[0], "A", *left, at[1], "B", *right, ":"]
+        self.words += [operator, at[0], "A", *lhs, at[1], "B", *rhs, ":"]
 
-    def paper(self, operator: str, left: int, right: int, at: tuple[str, str]) -> int | bool:
-        """left operator right, with all that is written for it but the result."""
-        written, result = self.arithmetic.written(operator, int(left), int(right))
-        self.operands(operator, value_words(int(left)), value_words(int(right)), at)
+    def paper(self, operator: str, lhs: int, rhs: int, at: tuple[str, str]) -> int | bool:
+        """lhs operator rhs, with all that is written for it but the result."""
+        written, result = self.arithmetic.written(operator, int(lhs), int(rhs))
+        self.operands(operator, value_words(int(lhs)), value_words(int(rhs)), at)
         self.words += written
         return result
 
@@ -72,65 +72,65 @@ class Working:
         self.words += [at, *value_words(value)]
         return value
 
-    def binary(self, operator: str, left: Any, right: Any, at: tuple[str, str]) -> Any:
-        """left operator right, with the result in place of `left`."""
-        for operand in (left, right):
+    def binary(self, operator: str, lhs: Any, rhs: Any, at: tuple[str, str]) -> Any:
+        """lhs operator rhs, with the result in place of `lhs`."""
+        for operand in (lhs, rhs):
             if not isinstance(operand, int):
                 raise OutsideLanguage(f"{operator} of a {type(operand).__name__}")
         if operator in _OTHERS:
-            if isinstance(left, bool) or isinstance(right, bool):
+            if isinstance(lhs, bool) or isinstance(rhs, bool):
                 raise OutsideLanguage(f"{operator} of a truth value")
-            return self.result(at[0], _OTHERS[operator](self, left, right, at))
-        return self.result(at[0], self.paper(operator, left, right, at))
+            return self.result(at[0], _OTHERS[operator](self, lhs, rhs, at))
+        return self.result(at[0], self.paper(operator, lhs, rhs, at))
 
-    def power(self, left: int, right: int, at: tuple[str, str]) -> int:
+    def power(self, lhs: int, rhs: int, at: tuple[str, str]) -> int:
         """A product of as many factors."""
-        if not 1 <= right <= _MOST_FACTORS:
+        if not 1 <= rhs <= _MOST_FACTORS:
             raise OutsideLanguage("a power with an exponent that is large, nought or negative")
-        self.operands("**", value_words(left), value_words(right), at)
-        product = left
-        for _ in range(right - 1):
-            product = int(self.paper("*", product, left, at))
+        self.operands("**", value_words(lhs), value_words(rhs), at)
+        product = lhs
+        for _ in range(rhs - 1):
+            product = int(self.paper("*", product, lhs, at))
             self.result(at[0], product)
         return product
 
-    def shifted(self, operator: str, left: int, right: int, at: tuple[str, str]) -> int:
+    def shifted(self, operator: str, lhs: int, rhs: int, at: tuple[str, str]) -> int:
         """Halved or doubled as often."""
-        if not 0 <= right <= _MOST_SHIFT or (operator == ">>" and left < 0):
+        if not 0 <= rhs <= _MOST_SHIFT or (operator == ">>" and lhs < 0):
             raise OutsideLanguage("a shift that is large or negative, or to the right of a negative number")
-        self.operands(operator, value_words(left), value_words(right), at)
-        for remaining in range(right - 1, -1, -1):
-            left = left * 2 if operator == "<<" else left // 2
-            self.words += ["A", *value_words(left), "B", *value_words(remaining)]
-        return left
+        self.operands(operator, value_words(lhs), value_words(rhs), at)
+        for remaining in range(rhs - 1, -1, -1):
+            lhs = lhs * 2 if operator == "<<" else lhs // 2
+            self.words += ["A", *value_words(lhs), "B", *value_words(remaining)]
+        return lhs
 
-    def bitwise(self, operator: str, left: int, right: int, at: tuple[str, str]) -> int:
+    def bitwise(self, operator: str, lhs: int, rhs: int, at: tuple[str, str]) -> int:
         """Bits from the last one to the first, each number halved behind its bit; then doubled together."""
-        if left < 0 or right < 0 or (left | right).bit_length() > _MOST_BITS:
+        if lhs < 0 or rhs < 0 or (lhs | rhs).bit_length() > _MOST_BITS:
             raise OutsideLanguage(f"{operator} of a negative or large number")
-        self.operands(operator, value_words(left), value_words(right), at)
+        self.operands(operator, value_words(lhs), value_words(rhs), at)
         bits = []
-        while left or right:
-            bits.append({"&": left & right & 1, "|": (left | right) & 1, "^": (left ^ right) & 1}[operator])
-            left, right = left // 2, right // 2
-            self.words += ["bit", str(bits[-1]), "A", *value_words(left), "B", *value_words(right)]
+        while lhs or rhs:
+            bits.append({"&": lhs & rhs & 1, "|": (lhs | rhs) & 1, "^": (lhs ^ rhs) & 1}[operator])
+            lhs, rhs = lhs // 2, rhs // 2
+            self.words += ["bit", str(bits[-1]), "A", *value_words(lhs), "B", *value_words(rhs)]
         total = 0
         for index, bit in enumerate(reversed(bits)):
             total = 2 * total + bit
             self.words += [f"#{min(len(bits) - 1 - index, 9)}", *value_words(total)]
         return total
 
-    def quotient(self, left: int, right: int, at: tuple[str, str]) -> float:
-        """left / right with up to one decimal place, by dividing ten times `left`."""
-        if not right or (10 * left) % right or abs(left) >= 10**9:
+    def quotient(self, lhs: int, rhs: int, at: tuple[str, str]) -> float:
+        """lhs / rhs with up to one decimal place, by dividing ten times `lhs`."""
+        if not rhs or (10 * lhs) % rhs or abs(lhs) >= 10**9:
             raise OutsideLanguage("a quotient of more than one place behind the point")
-        written, tenths = self.arithmetic.written("//", 10 * left, right)
-        self.operands("/", value_words(10 * left), value_words(right), at)
+        written, tenths = self.arithmetic.written("//", 10 * lhs, rhs)
+        self.operands("/", value_words(10 * lhs), value_words(rhs), at)
         self.words += written
         negative, digits = number(int(tenths))
         digits += [0] * (2 - len(digits))
         text = "".join(map(str, reversed(digits[1:]))) + f".{digits[0]}"
-        return float(f"-{text}" if negative or (not any(digits) and (left < 0) != (right < 0)) else text)
+        return float(f"-{text}" if negative or (not any(digits) and (lhs < 0) != (rhs < 0)) else text)
 
     def unary(self, operator: str, value: Any, at: str) -> Any:
         """neg, ~ and not."""
@@ -159,11 +159,11 @@ class Working:
             where = at
         return best
 
-    def divmod(self, left: int, right: int, first: int, at: str) -> tuple[int, int]:
+    def divmod(self, lhs: int, rhs: int, first: int, at: str) -> tuple[int, int]:
         """The quotient in the place of the function, the rest behind it."""
         operands, spare = (f"V{first}", f"V{first + 1}"), f"V{first + 2}"
-        quotient = self.result(spare, self.paper("//", left, right, operands))
-        remainder = self.result(f"V{first}", self.paper("%", left, right, operands))
+        quotient = self.result(spare, self.paper("//", lhs, rhs, operands))
+        remainder = self.result(f"V{first}", self.paper("%", lhs, rhs, operands))
         self.moved(spare, at, quotient)
         return int(quotient), int(remainder)
 
@@ -180,10 +180,10 @@ def absolute(value: int) -> Words:
 _OTHERS: Mapping[str, Callable[[Working, int, int, tuple[str, str]], Any]] = {
     "**": Working.power,
     "/": Working.quotient,
-    ">>": lambda working, left, right, at: working.shifted(">>", left, right, at),
-    "<<": lambda working, left, right, at: working.shifted("<<", left, right, at),
-    "&": lambda working, left, right, at: working.bitwise("&", left, right, at),
-    "|": lambda working, left, right, at: working.bitwise("|", left, right, at),
-    "^": lambda working, left, right, at: working.bitwise("^", left, right, at),
+    ">>": lambda working, lhs, rhs, at: working.shifted(">>", lhs, rhs, at),
+    "<<": lambda working, lhs, rhs, at: working.shifted("<<", lhs, rhs, at),
+    "&": lambda working, lhs, rhs, at: working.bitwise("&", lhs, rhs, at),
+    "|": lambda working, lhs, rhs, at: working.bitwise("|", lhs, rhs, at),
+    "^": lambda working, lhs, rhs, at: working.bitwise("^", lhs, rhs, at),
 }
 """Operators that the paper does not have."""

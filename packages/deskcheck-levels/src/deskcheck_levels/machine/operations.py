@@ -39,7 +39,7 @@ PYTHON: dict[str, Any] = {
 IN_PLACE: dict[str, Any] = {
     f"{symbol}=": getattr(operator, f"__i{name}__") for symbol, name in _NAMES_OF.items()
 }
-"""The same, for `left operator= right`."""
+"""The same, for `lhs operator= rhs`."""
 _BITS = {"&": 0, "|": 1, "^": 2}
 _NUMBERS = {"**": "power", "<<": "shifted_left", ">>": "shifted_right"}
 _MEMORY = (str, list, tuple)
@@ -65,55 +65,55 @@ class Operations:
         """The result of a function of the prelude."""
         return self.call(prelude_names()[name], list(args))
 
-    def binary(self, symbol: str, left: Any, right: Any, *, inplace: bool = False) -> Any:
-        """left operator right."""
-        if isinstance(left, int) and isinstance(right, int):
-            return self._of_numbers(symbol, left, right)
-        if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-            return self._of_fractions(symbol, left, right)
-        if isinstance(left, complex) or isinstance(right, complex):
+    def binary(self, symbol: str, lhs: Any, rhs: Any, *, inplace: bool = False) -> Any:
+        """lhs operator rhs."""
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return self._of_numbers(symbol, lhs, rhs)
+        if isinstance(lhs, (int, float)) and isinstance(rhs, (int, float)):
+            return self._of_fractions(symbol, lhs, rhs)
+        if isinstance(lhs, complex) or isinstance(rhs, complex):
             raise OutsideLanguage("a complex number")
-        if isinstance(left, _MEMORY) and type(left) is type(right) and symbol == "+":
-            if inplace and isinstance(left, list):
-                left.extend(right)
-                return left
-            return PYTHON["+"](left, right)
-        if symbol == "+" and inplace and isinstance(left, list):
-            self.in_memory(lambda: left.extend(self.iterated(right)))  # which sees what it has given
-            return left
-        if symbol == "*" and isinstance(left, _MEMORY) and isinstance(right, int):
-            if len(left) * right > MOST_ITEMS:
+        if isinstance(lhs, _MEMORY) and type(lhs) is type(rhs) and symbol == "+":
+            if inplace and isinstance(lhs, list):
+                lhs.extend(rhs)
+                return lhs
+            return PYTHON["+"](lhs, rhs)
+        if symbol == "+" and inplace and isinstance(lhs, list):
+            self.in_memory(lambda: lhs.extend(self.iterated(rhs)))  # which sees what it has given
+            return lhs
+        if symbol == "*" and isinstance(lhs, _MEMORY) and isinstance(rhs, int):
+            if len(lhs) * rhs > MOST_ITEMS:
                 raise OutsideLanguage(f"a sequence of more than {MOST_ITEMS:,} items")
-            if inplace and isinstance(left, list):
-                left *= right
-                return left
-            return left * right
-        if symbol == "*" and isinstance(right, _MEMORY) and isinstance(left, int):
-            return self.binary(symbol, right, left)
-        if isinstance(left, _HASHED) and isinstance(right, _HASHED) and symbol in "|&-^":
+            if inplace and isinstance(lhs, list):
+                lhs *= rhs
+                return lhs
+            return lhs * rhs
+        if symbol == "*" and isinstance(rhs, _MEMORY) and isinstance(lhs, int):
+            return self.binary(symbol, rhs, lhs)
+        if isinstance(lhs, _HASHED) and isinstance(rhs, _HASHED) and symbol in "|&-^":
             return self.in_memory(
-                lambda: IN_PLACE[f"{symbol}="](left, right) if inplace else PYTHON[symbol](left, right)
+                lambda: IN_PLACE[f"{symbol}="](lhs, rhs) if inplace else PYTHON[symbol](lhs, rhs)
             )
-        if symbol == "%" and isinstance(left, (str, bytes)):
+        if symbol == "%" and isinstance(lhs, (str, bytes)):
             raise OutsideLanguage("formatting with %")
-        return self._refused(f"{symbol}=" if inplace else symbol, left, right)
+        return self._refused(f"{symbol}=" if inplace else symbol, lhs, rhs)
 
-    def _of_numbers(self, symbol: str, left: int, right: int) -> Any:
+    def _of_numbers(self, symbol: str, lhs: int, rhs: int) -> Any:
         if symbol in _BITS:
-            result = self.of_prelude("bitwise", int(left), int(right), _BITS[symbol])
-            return bool(result) if isinstance(left, bool) and isinstance(right, bool) else result
+            result = self.of_prelude("bitwise", int(lhs), int(rhs), _BITS[symbol])
+            return bool(result) if isinstance(lhs, bool) and isinstance(rhs, bool) else result
         if symbol in _NUMBERS:
-            return self.of_prelude(_NUMBERS[symbol], int(left), int(right))
+            return self.of_prelude(_NUMBERS[symbol], int(lhs), int(rhs))
         if symbol == "/":
-            return self._of_fractions(symbol, left, right)
+            return self._of_fractions(symbol, lhs, rhs)
         if symbol == "@":
-            return self._refused(symbol, left, right)
-        if left.bit_length() + right.bit_length() > _LONGEST_BITS:
+            return self._refused(symbol, lhs, rhs)
+        if lhs.bit_length() + rhs.bit_length() > _LONGEST_BITS:
             raise OutsideLanguage("numbers of more than about 1,000 digits")
         try:
-            return self.arithmetic.binary(symbol, int(left), int(right))
+            return self.arithmetic.binary(symbol, int(lhs), int(rhs))
         except DivisionByNought:
-            return self._by_nought(symbol, int(left), 0)
+            return self._by_nought(symbol, int(lhs), 0)
 
     def _by_nought(self, symbol: str, value: int | float, nought: int | float) -> Any:
         """Python's own words for a division by nought, which the model says that it is."""
@@ -122,11 +122,11 @@ class Operations:
         except ZeroDivisionError as error:
             raise ProgramRaised(error.with_traceback(None)) from None
 
-    def _of_fractions(self, symbol: str, left: int | float, right: int | float) -> Any:
-        """left operator right for numbers with a point, or left / right."""
-        first, second = ratio(left), ratio(right)
+    def _of_fractions(self, symbol: str, lhs: int | float, rhs: int | float) -> Any:
+        """lhs operator rhs for numbers with a point, or lhs / rhs."""
+        first, second = ratio(lhs), ratio(rhs)
         if symbol in ("//", "%", "/") and not self.arithmetic.truth(second[0]):
-            return self._by_nought(symbol, left, 0.0 if isinstance(right, float) else 0)
+            return self._by_nought(symbol, lhs, 0.0 if isinstance(rhs, float) else 0)
         if symbol == "-":
             symbol, second = "+", (self.arithmetic.negated(second[0]), second[1])
         if symbol in OF_FRACTIONS:
@@ -140,61 +140,61 @@ class Operations:
         taken = self.of_prelude("fraction_product", self.arithmetic.negated(int(integer)), 1, *second)
         return joined(self.of_prelude("fraction_sum", *first, *taken), symbol)
 
-    def _refused(self, symbol: str, left: Any, right: Any) -> Any:
+    def _refused(self, symbol: str, lhs: Any, rhs: Any) -> Any:
         """Python's own words for operands that an operator does not take."""
-        if not isinstance(left, Builtin) and not isinstance(right, Builtin):
+        if not isinstance(lhs, Builtin) and not isinstance(rhs, Builtin):
             try:
-                (PYTHON | IN_PLACE)[symbol](left, right)
+                (PYTHON | IN_PLACE)[symbol](lhs, rhs)
             except TypeError as error:
                 raise ProgramRaised(error.with_traceback(None)) from None
-        raise OutsideLanguage(f"{kind_of(left).__name__} {symbol} {kind_of(right).__name__}")
+        raise OutsideLanguage(f"{kind_of(lhs).__name__} {symbol} {kind_of(rhs).__name__}")
 
-    def compare(self, symbol: str, left: Any, right: Any) -> bool:
-        """left operator right, of the six comparisons."""
-        if isinstance(left, int) and isinstance(right, int):
-            return bool(self.arithmetic.binary(symbol, int(left), int(right)))
-        if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-            first, second = ratio(left), ratio(right)
+    def compare(self, symbol: str, lhs: Any, rhs: Any) -> bool:
+        """lhs operator rhs, of the six comparisons."""
+        if isinstance(lhs, int) and isinstance(rhs, int):
+            return bool(self.arithmetic.binary(symbol, int(lhs), int(rhs)))
+        if isinstance(lhs, (int, float)) and isinstance(rhs, (int, float)):
+            first, second = ratio(lhs), ratio(rhs)
             left_product = self.arithmetic.binary("*", first[0], second[1])
             return bool(
                 self.arithmetic.binary(symbol, left_product, self.arithmetic.binary("*", second[0], first[1]))
             )
         if symbol in ("==", "!="):
-            same = self._same(left, right)
+            same = self._same(lhs, rhs)
             return same if symbol == "==" else self.arithmetic.choice("not", same)
-        comparison = symbol, left, right
+        comparison = symbol, lhs, rhs
         if symbol in (">", ">="):
-            left, right, symbol = right, left, {">": "<", ">=": "<="}[symbol]
-        if isinstance(left, str) and isinstance(right, str):
-            return bool(self.of_prelude("less_text", left, right, symbol == "<="))
-        if isinstance(left, (list, tuple)) and type(left) is type(right):
-            return self._less_items(comparison, left, right, symbol)
-        if isinstance(left, (set, frozenset)) and isinstance(right, (set, frozenset)):
-            return bool(PYTHON[symbol](left, right))
+            lhs, rhs, symbol = rhs, lhs, {">": "<", ">=": "<="}[symbol]
+        if isinstance(lhs, str) and isinstance(rhs, str):
+            return bool(self.of_prelude("less_text", lhs, rhs, symbol == "<="))
+        if isinstance(lhs, (list, tuple)) and type(lhs) is type(rhs):
+            return self._less_items(comparison, lhs, rhs, symbol)
+        if isinstance(lhs, (set, frozenset)) and isinstance(rhs, (set, frozenset)):
+            return bool(PYTHON[symbol](lhs, rhs))
         return bool(self._refused(*comparison))
 
-    def _less_items(self, comparison: tuple[str, Any, Any], left: Any, right: Any, symbol: str) -> bool:
+    def _less_items(self, comparison: tuple[str, Any, Any], lhs: Any, rhs: Any, symbol: str) -> bool:
         """comparison: as the program has it; an error of its items names that operator."""
         try:
-            return bool(self.of_prelude("less_items", left, right, symbol == "<="))
+            return bool(self.of_prelude("less_items", lhs, rhs, symbol == "<="))
         except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
                 self._refused(*comparison)
             raise
 
-    def _same(self, left: Any, right: Any) -> bool:
-        if isinstance(left, str) and isinstance(right, str):
-            return bool(self.of_prelude("same_text", left, right))
-        if isinstance(left, (list, tuple)) and type(left) is type(right):
-            return bool(self.of_prelude("same_items", left, right))
-        if isinstance(left, dict) and isinstance(right, dict):
-            return bool(self.of_prelude("same_mapping", left, right))
-        if isinstance(left, (set, frozenset)) and isinstance(right, (set, frozenset)):
-            return left == right
-        for operand in (left, right):
+    def _same(self, lhs: Any, rhs: Any) -> bool:
+        if isinstance(lhs, str) and isinstance(rhs, str):
+            return bool(self.of_prelude("same_text", lhs, rhs))
+        if isinstance(lhs, (list, tuple)) and type(lhs) is type(rhs):
+            return bool(self.of_prelude("same_items", lhs, rhs))
+        if isinstance(lhs, dict) and isinstance(rhs, dict):
+            return bool(self.of_prelude("same_mapping", lhs, rhs))
+        if isinstance(lhs, (set, frozenset)) and isinstance(rhs, (set, frozenset)):
+            return lhs == rhs
+        for operand in (lhs, rhs):
             if not isinstance(operand, _COMPARED) and kind_of(operand) not in _WITH_IDENTITY:
                 raise OutsideLanguage(f"a value of the kind {kind_of(operand).__name__} that is compared")
-        return left is right  # of two kinds, or with an identity alone
+        return lhs is rhs  # of two kinds, or with an identity alone
 
     def contains(self, item: Any, where: Any) -> bool:
         """item in where."""

@@ -57,13 +57,13 @@ def _unreadable(word: int) -> UnreadableWorking:
     return UnreadableWorking(f"word {word} where it cannot stand")
 
 
-def sum_or_difference(operator: int, left: Number, right: Number) -> Asking:
-    """left + right or left - right."""
-    first = _sign(left[0])
-    method = yield operator, START, START, first, _sign(right[0]), EMPTY
-    above, below = left[1], right[1]
+def sum_or_difference(operator: int, lhs: Number, rhs: Number) -> Asking:
+    """lhs + rhs or lhs - rhs."""
+    first = _sign(lhs[0])
+    method = yield operator, START, START, first, _sign(rhs[0]), EMPTY
+    above, below = lhs[1], rhs[1]
     if method == COMPARE:
-        method = yield from _compared(operator, left[1], right[1], EMPTY)
+        method = yield from _compared(operator, lhs[1], rhs[1], EMPTY)
         if method == SWAPPED:
             above, below = below, above
     if method not in (ADD, SUBTRACT, SWAPPED):
@@ -81,33 +81,33 @@ def sum_or_difference(operator: int, left: Number, right: Number) -> Asking:
     raise UnreadableWorking("a row without end")
 
 
-def _compared(operator: int, left: list[int], right: list[int], sign: int) -> Generator[Window, int, int]:
+def _compared(operator: int, lhs: list[int], rhs: list[int], sign: int) -> Generator[Window, int, int]:
     """The word after the comparison of two numbers from the last digit to the first."""
     last = COMPARE
-    for column in range(max(len(left), len(right)) + 1):
-        word = yield operator, COMPARE, last, _at(left, column), _at(right, column), sign
+    for column in range(max(len(lhs), len(rhs)) + 1):
+        word = yield operator, COMPARE, last, _at(lhs, column), _at(rhs, column), sign
         if word not in (LESS, SAME, MORE):
             return word
         last = word
     raise UnreadableWorking("a row without end")
 
 
-def comparison(operator: int, left: Number, right: Number) -> Asking:
+def comparison(operator: int, lhs: Number, rhs: Number) -> Asking:
     """The result of a comparison."""
-    word = yield operator, START, START, _sign(left[0]), _sign(right[0]), EMPTY
+    word = yield operator, START, START, _sign(lhs[0]), _sign(rhs[0]), EMPTY
     if word == COMPARE:
-        word = yield from _compared(operator, left[1], right[1], _sign(left[0]))
+        word = yield from _compared(operator, lhs[1], rhs[1], _sign(lhs[0]))
     if word not in (TRUE, FALSE):
         raise _unreadable(word)
     return word == TRUE
 
 
-def product(operator: int, left: Number, right: Number) -> Asking:
-    """left * right: the longer one above, then a row for each digit of the shorter one."""
-    sign = yield operator, START, START, _sign(left[0]), _sign(right[0]), EMPTY
+def product(operator: int, lhs: Number, rhs: Number) -> Asking:
+    """lhs * rhs: the longer one above, then a row for each digit of the shorter one."""
+    sign = yield operator, START, START, _sign(lhs[0]), _sign(rhs[0]), EMPTY
     if sign not in (POSITIVE, NEGATIVE):
         raise _unreadable(sign)
-    above, below = (left[1], right[1]) if len(left[1]) >= len(right[1]) else (right[1], left[1])
+    above, below = (lhs[1], rhs[1]) if len(lhs[1]) >= len(rhs[1]) else (rhs[1], lhs[1])
     standing: list[int] = []
     word = yield operator, sign, sign, EMPTY, EMPTY, EMPTY
     for row in range(len(below) + 1):
@@ -134,18 +134,18 @@ def product(operator: int, left: Number, right: Number) -> Asking:
     raise UnreadableWorking("rows without end")
 
 
-def division(operator: int, left: Number, right: Number) -> Asking:
-    """left // right or left % right, rounded down like in Python."""
-    method = yield operator, START, START, _at(right[1], 0), _at(right[1], 1), EMPTY
+def division(operator: int, lhs: Number, rhs: Number) -> Asking:
+    """lhs // rhs or lhs % rhs, rounded down like in Python."""
+    method = yield operator, START, START, _at(rhs[1], 0), _at(rhs[1], 1), EMPTY
     if method == RAISE:
         raise DivisionByNought
     if method == SHORT:
-        quotient, remainder = yield from _short_division(operator, left[1], right[1])
+        quotient, remainder = yield from _short_division(operator, lhs[1], rhs[1])
     elif method == COUNT:
-        quotient, remainder = yield from _long_division(operator, left[1], right[1])
+        quotient, remainder = yield from _long_division(operator, lhs[1], rhs[1])
     else:
         raise _unreadable(method)
-    signs = _sign(left[0]), _sign(right[0])
+    signs = _sign(lhs[0]), _sign(rhs[0])
     word = last = SCAN
     for column in range(len(remainder) + 1):
         word = yield operator, SCAN, last, _at(remainder, column), *signs
@@ -157,7 +157,7 @@ def division(operator: int, left: Number, right: Number) -> Asking:
     if word not in (INCREASE, COMPLEMENT):
         raise _unreadable(word)
     mark = last = word
-    above, below, sign = (quotient, [], EMPTY) if mark == INCREASE else (right[1], remainder, signs[1])
+    above, below, sign = (quotient, [], EMPTY) if mark == INCREASE else (rhs[1], remainder, signs[1])
     digits: list[int] = []
     for column in range(max(len(above), len(below)) + 2):
         word = yield operator, mark, shown(last), _at(above, column), _at(below, column), sign
@@ -171,13 +171,13 @@ def division(operator: int, left: Number, right: Number) -> Asking:
 
 
 def _short_division(
-    operator: int, left: list[int], right: list[int]
+    operator: int, lhs: list[int], rhs: list[int]
 ) -> Generator[Window, int, tuple[list[int], list[int]]]:
     """By one digit: a digit of the quotient with the rest that it leaves, from the first digit on."""
     quotient: list[int] = []
     last = SHORT
-    for column in range(len(left) - 1, -2, -1):
-        word = yield operator, SHORT, shown(last), _at(left, column), _at(right, 0), EMPTY
+    for column in range(len(lhs) - 1, -2, -1):
+        word = yield operator, SHORT, shown(last), _at(lhs, column), _at(rhs, 0), EMPTY
         if word == SCAN and quotient:
             return quotient[::-1], [(last - CELL) // 10]
         if word < CELL:
@@ -188,20 +188,20 @@ def _short_division(
 
 
 def _long_division(
-    operator: int, left: list[int], right: list[int]
+    operator: int, lhs: list[int], rhs: list[int]
 ) -> Generator[Window, int, tuple[list[int], list[int]]]:
-    """By subtracting: below each digit of `left` as often as possible. The failed last attempt is deleted."""
-    standing, quotient = list(left), [0] * len(left)
-    offset, mark = len(left) - 1, COUNT
-    for _ in range(11 * len(left)):
+    """By subtracting: below each digit of `lhs` as often as possible. The failed last attempt is deleted."""
+    standing, quotient = list(lhs), [0] * len(lhs)
+    offset, mark = len(lhs) - 1, COUNT
+    for _ in range(11 * len(lhs)):
         tried, last, word = list(standing), mark, mark
-        for column in range(offset, offset + len(right) + 2):
+        for column in range(offset, offset + len(rhs) + 2):
             word = yield (
                 operator,
                 mark,
                 shown(last),
                 _at(standing, column),
-                _at(right, column - offset),
+                _at(rhs, column - offset),
                 EMPTY,
             )
             if word < CELL:
@@ -216,7 +216,7 @@ def _long_division(
         elif word == OUT:
             quotient[offset] = mark - COUNT
             offset -= 1
-            mark = yield operator, OUT, OUT, _at(left, offset), EMPTY, EMPTY
+            mark = yield operator, OUT, OUT, _at(lhs, offset), EMPTY, EMPTY
             if mark == SCAN:
                 return quotient, standing
             if mark != COUNT or offset < 0:

@@ -5,6 +5,7 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,16 @@ def test_a_program_that_cannot_be_saved(tmp_path: Path) -> None:
     assert "surrogates not allowed" in summary.problems["\ud800"]
 
 
+@pytest.fixture
+def limited_digits() -> Iterator[None]:
+    """Python's own limit on digits, which a library that an earlier test has used may have taken away."""
+    before = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(4300)
+    yield
+    sys.set_int_max_str_digits(before)
+
+
+@pytest.mark.usefixtures("limited_digits")
 def test_rows_that_cannot_be_used(tmp_path: Path) -> None:
     """Each row that is no function is named with its line; all others are recorded."""
     good = {"code": "def f(a):\n    return a", "entry": "f", "inputs": ["(1)"]}

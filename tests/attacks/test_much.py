@@ -129,7 +129,7 @@ def test_the_commands_say_it(tmp_path: Path) -> None:
     done = deskcheck("runs", "show", "runs", "--max-values", "50000", cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.endswith("cut: values\n")
-    assert "more than 50,000 values" in done.stderr
+    assert "ends after 50,000 values" in done.stderr
     assert "--max-values" in done.stderr
 
 

@@ -235,4 +235,4 @@ def test_marks_that_are_not_whole_are_no_marks(job: Path, tmp_path: Path) -> Non
     (tmp_path / "each" / "marks" / "manifest.jsonl").write_text("")
     done = deskcheck("report", "marks", cwd=tmp_path / "each")
     assert done.returncode == 2
-    assert "not whole" in done.stderr
+    assert "its scores are incomplete" in done.stderr

@@ -241,7 +241,7 @@ def test_wrong_calls(tmp_path: Path) -> None:
     for arguments, said in (
         (["--shards", "2"], "need a folder: add --out"),
         (["--on", "ray"], "need a folder: add --out"),
-        (["--on", "local", "--ray-address", "a:1", "--out", "x"], "goes with --on ray"),
+        (["--on", "local", "--ray-address", "a:1", "--out", "x"], "needs --on ray"),
     ):
         found = CliRunner().invoke(app, ["notebooks", "check", str(tmp_path), *arguments])
         assert said in str(found.exception)

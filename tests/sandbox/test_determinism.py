@@ -220,5 +220,5 @@ def test_a_clock_that_cannot_be(wrong: dict[str, float]) -> None:
     """A negative clock or tick is refused with its value."""
     with pytest.raises(ValueError, match="-1"):
         Determinism(**wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="at least two"):
+    with pytest.raises(ValueError, match="at least 2"):
         repeat(Program(id="p", code=""), runs=1)

@@ -95,7 +95,7 @@ def test_into_a_file_and_beside_the_recording(runs: Path, model: Path, tmp_path:
     [
         (["--model", "nowhere"], "nowhere: holds no model of deskcheck"),
         (["--model", "MODEL", "--jump", "1,x"], "--jump"),
-        (["--model", "MODEL", "--out", "run.txt"], "ends in .json"),
+        (["--model", "MODEL", "--out", "run.txt"], "is not a .json file"),
         (["nobody", "--model", "MODEL"], "nobody"),
     ],
 )

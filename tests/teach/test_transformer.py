@@ -206,7 +206,7 @@ def test_models_that_cannot_be_stepped_are_refused(tmp_path: Path) -> None:
         _opened(tmp_path / "near", device="abacus"),
     ):
         pass
-    with pytest.raises(InputError, match="dtype=seven: is none"), _opened(tmp_path / "near", dtype="seven"):
+    with pytest.raises(InputError, match="dtype=seven: unknown"), _opened(tmp_path / "near", dtype="seven"):
         pass
     with pytest.raises(InputError, match="nowhere: is not a model that can be loaded"), _opened("hf/nowhere"):
         pass

@@ -144,7 +144,7 @@ def test_inspect_evaluates_a_method(benchmark: Path, tmp_path: Path) -> None:
 
 def test_wrong_methods_end_before_a_model_is_asked(benchmark: Path, tmp_path: Path) -> None:
     for method, message in (
-        ("repair:rounds=x", "rounds=x: give a whole number, at least 0. Repairs, at most."),
+        ("repair:rounds=x", "rounds=x: give a whole number, at least 0. Limit for repairs."),
         ("repair:deep=1", "repair has no option 'deep'"),
         (
             "scratchpad",

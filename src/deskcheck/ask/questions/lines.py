@@ -56,8 +56,8 @@ def write_questions(
     notebooks: NotebookOptions | None = None,
     extra: Callable[[Sample], Mapping[str, object]] = lambda sample: {},
 ) -> tuple[Counter[str], dict[str, Counter[str]]]:
-    """Write the questions that `run.ask` would ask, in the order of `sampling.drawn`. After an error nothing is
-    written. Return the number of questions of each kind, and by kind the reasons for exclusions.
+    """Write the questions that `run.ask` would ask, in the order of `sampling.drawn`. After an error nothing
+    is written. Return the number of questions of each kind, and by kind the reasons for exclusions.
 
     Memory holds one recording at a time, and the names of all samples; for recordings of tests also the
     samples that may be asked (`alike`), for notebooks all samples.

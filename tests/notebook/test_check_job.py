@@ -108,7 +108,7 @@ class TestRuns:
         assert {path: path.stat().st_mtime_ns for path in times} == times
 
         save(folder / "r.ipynb", cell("2"), kernelspec={"name": "ir", "language": "R"})
-        with pytest.raises(InputError, match=r"holds 1 shards that this plan does not have.*--replace"):
+        with pytest.raises(InputError, match=r"has 1 shards that are not in this plan.*--replace"):
             in_shards(folder, tmp_path / "out", size=1)
         _, done = in_shards(folder, tmp_path / "out", size=1, replace=True)
         assert (done.recorded, done.skipped) == (1, 4)

@@ -113,7 +113,7 @@ def test_again_does_nothing_and_one_program_more_makes_its_shard(
     assert (again.recorded, again.skipped) == (0, 14)
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*.parquet")} == times
     more = [*runs, record(call("new", LOOP.replace("s = 0", "s = 5000"), "(4)"), folder="fourth")]
-    with pytest.raises(InputError, match=r"shards that this plan does not have.*--replace"):
+    with pytest.raises(InputError, match=r"shards that are not in this plan.*--replace"):
         in_shards(more, tmp_path / "out")
     assert json.loads((tmp_path / "out" / "lessons.json").read_text())["complete"] is True
     _, added = in_shards(more, tmp_path / "out", replace=True)

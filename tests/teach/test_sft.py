@@ -229,7 +229,7 @@ def test_adapters_are_trained_alone(model: Path, lessons: Path, tmp_path: Path) 
 def test_what_cannot_be_trained_is_refused_before_it_begins(
     model: Path, lessons: Path, trained: Path, tmp_path: Path
 ) -> None:
-    """No lessons, another tokenizer's, no tokens, too long ones, no model, another run's folder, a text that the
+    """No lessons, a different tokenizer's, no tokens, too long ones, no model, another run's folder, a text that the
     tokenizer has no token for."""
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -241,7 +241,7 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
 
     table = pq.read_table(lessons / "train-00000.parquet")
     for name, rows, message in [
-        ("shifted", [[2, *ids[1:]] for ids in table["input_ids"].to_pylist()], "another tokenizer"),
+        ("shifted", [[2, *ids[1:]] for ids in table["input_ids"].to_pylist()], "a different tokenizer"),
         ("none", None, "has no input_ids"),
     ]:
         folder = tmp_path / name

@@ -112,7 +112,7 @@ class TestRuns:
             in_shards(folder, tmp_path / "out", size=1)
         _, done = in_shards(folder, tmp_path / "out", size=1, replace=True)
         assert (done.recorded, done.skipped) == (1, 4)
-        with pytest.raises(InputError, match="shards that this plan does not have"):
+        with pytest.raises(InputError, match="shards that are not in this plan"):
             in_shards(folder, tmp_path / "out", size=1, settings=CheckSettings(runs=1))
         with pytest.raises(InputError, match=r"is the folder of a job.*--shards"):
             check_notebooks([folder], out=tmp_path / "out")

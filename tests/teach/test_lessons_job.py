@@ -120,7 +120,7 @@ def test_again_does_nothing_and_one_program_more_makes_its_shard(
     assert 0 < added.recorded <= 8
     build(more, tmp_path / "plain", SETTINGS)
     assert_same_rows(tmp_path / "out", tmp_path / "plain")
-    with pytest.raises(InputError, match="shards that this plan does not have"):
+    with pytest.raises(InputError, match="shards that are not in this plan"):
         in_shards(more, tmp_path / "out", settings=LessonSettings(budget=1200))
     with pytest.raises(InputError, match="made without --shards"):
         in_shards(runs, runs[0])

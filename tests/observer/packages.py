@@ -26,37 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import Row, block
-from deskcheck.recording.comparison.tracers import Different, check
 from deskcheck.recording.trace import Kind
+from tests.observer.calls import difference
 from tests.observer.suites import HERE, environment, run_steadily
-from tests.tracer.agree import _neutral
-from tests.witness.compare import Different as UnlikeWitness
-from tests.witness.compare import check as witness_check
-from tests.witness.compare import seen
-
-
-def difference(one: list[Row], two: list[Row]) -> str | None:
-    """Where two recordings of a call differ; addresses and numbers of objects do not count."""
-    if one == two:
-        return None
-    if len(one) != len(two):
-        return f"{len(one)} events and {len(two)}"
-    steady = [
-        Row._make(_neutral(value) if isinstance(value, str) else value for value in row)
-        for row in (*one, *two)
-    ]
-    first, second = steady[: len(one)], steady[len(one) :]
-    if first == second:
-        return None
-    try:
-        for thread in {row.thread for row in first}:
-            check(
-                [row for row in first if row.thread == thread],
-                [row for row in second if row.thread == thread],
-            )
-    except Different as found:
-        return str(found)
-    return None
+from tests.witness.compare import Different, check, seen
 
 
 @dataclass(frozen=True)
@@ -143,13 +116,13 @@ def compare(folder: Path, module: Path, args: argparse.Namespace) -> dict[str, A
     unlike, events = {}, 0
     for test in sorted(both & witness.keys() - different.keys()):
         try:
-            events += witness_check(
+            events += check(
                 text,
                 seen(witness[test].blocks),
                 [row for row in native[test].rows if not row.thread],
                 whole=False,
             )
-        except UnlikeWitness as otherwise:
+        except Different as otherwise:
             unlike[test] = str(otherwise)
     return {
         "module": f"{folder.name} {module.name}",

@@ -304,10 +304,11 @@ class _SuiteRecorder:
         progress: Progress,
         stack: ExitStack,
     ) -> None:
-        self.suite, self.settings, self.cache, self.progress, self.stack = (
-            *(suite, settings, cache),
-            *(progress, stack),
-        )
+        self.suite = suite
+        self.settings = settings
+        self.cache = cache
+        self.progress = progress
+        self.stack = stack
         self.mask = _mask(suite) if settings.mask else None
         self.budget = Budget(settings)
         self.verifier = CallVerifier(suite, settings, self.mask, self.budget, workers, stack)
@@ -328,7 +329,7 @@ class _SuiteRecorder:
             self.cache.remove()
             raise InputError(message)
         summary = _summary(first, chosen, otherwise)
-        summary.output = str(_keep_output(first, self.cache.recordings / OUTPUT))
+        summary.output = str(_keep_output(first, writer.folder / OUTPUT))
         summary.account = SuiteAccount.of(first)
         programs = [(self.program(first, call), call) for call in chosen]
         new = [(program, call) for program, call in programs if program.id not in writer.done]

@@ -383,10 +383,12 @@ def _samples(
         "near_duplicate": _seen_before(question, moment, output),
         "history": account,
         "drew": [*execution.drew],
-        "copy": _copied(question, again),
     }
+    # The order of the keys is part of the digest by which a run is resumed.
     if question == "cell_output":
-        data |= {"kind": kind, "value": _value(moment, kind)}
+        data |= {"kind": kind, "copy": _copied(question, again), "value": _value(moment, kind)}
+    else:
+        data["copy"] = _copied(question, again)
     label, source = "", ""
     if question != "next_cell":
         label, source = f"{_label(execution)}, cell {execution.cell}", execution.source

@@ -264,6 +264,10 @@ def sample_at(
 ) -> Sample:
     """A sample about the k-th time that a line runs. data: values that differ between samples about this
     moment."""
+    # The order of the keys is part of the digest by which a run is resumed.
+    place = {"file": arrival.file, "line": arrival.line, "k": arrival.k, "variable": "", "event": arrival.index}
+    if "variable" not in data:
+        del place["variable"]
     return sample_of(
         recording,
         kind,
@@ -272,7 +276,7 @@ def sample_at(
         answer,
         form=form,
         id_part=":".join([str(arrival.line), str(arrival.k), *data.values()]),
-        data={"file": arrival.file, "line": arrival.line, "k": arrival.k, "event": arrival.index, **data},
+        data=place | data,
     )
 
 

@@ -1,6 +1,7 @@
 """The file: what goes in comes out, whatever happens to the process, the disk or the file in between."""
 
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -32,8 +33,11 @@ from deskcheck.recording import (
     Row,
     RunResult,
 )
+from deskcheck.recording.block import packed, save
+from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.schema import RECORDINGS_SCHEMA
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
+from deskcheck.recording.spool import Frame, _events_in_python, _signed, events_of
 from deskcheck.recording.writer import Writer
 from tests.recording import told
 from tests.sample import examples, spread
@@ -158,7 +162,7 @@ def test_what_is_written_is_read(
 ) -> None:
     """Whatever is recorded, and however it falls into batches, row groups and shards, is read back equal."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deskcheck.recording.spool._BATCH_ROWS", batch_rows)
+        patch.setattr("deskcheck.recording.spool._ROWS", batch_rows)
         patch.setattr("deskcheck.recording.writer._GROUP_ROWS", group_rows)
         patch.setattr("deskcheck.recording.reader._PAGE_ROWS", 2)
         with Writer(folder, shard_recordings=shard_recordings) as writer:
@@ -1047,3 +1051,39 @@ def test_a_recording_shows_what_it_is(crux: Path) -> None:
     assert isinstance(recordings["p0"], Recording)
     assert repr(recordings["p0"]) == "<Recording p0: returned, 3 events>"
     assert repr(recordings) == f"<Recordings {crux}: 3>"
+
+
+def test_a_spool_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None:
+    """Up to 0.1.0 the spool had Arrow streams, at first without the column `left_out`."""
+    true = [row(0), row(1, output="x"), row(2, line=-1, value='"\\ud800"')]
+    writer = Writer(tmp_path / "killed")
+    record(writer, "p", true)
+    shutil.copytree(tmp_path / "killed", tmp_path / "taken over")
+    writer.close()
+    (blocks,) = (tmp_path / "taken over" / ".spool").glob("*.blocks")
+    blocks.unlink()
+    earlier, fields = blocks.with_suffix(".arrow"), blocks.with_suffix(".json")
+    schema = EVENTS_SCHEMA.remove(0).remove(len(Row._fields) - 1)
+    with pa.OSFile(str(earlier), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
+        stream.write_batch(pa.RecordBatch.from_pylist([one._asdict() for one in true], schema=schema))
+    fields.write_text(json.dumps(json.loads(fields.read_text()) | {"events_bytes": earlier.stat().st_size}))
+    Writer(tmp_path / "taken over").close()
+    assert rows_by_id(Recordings(tmp_path / "taken over")) == {"p": true}
+    assert [*(tmp_path / "taken over").glob(".spool/*")] == []
+
+
+@given(st.lists(told.rows(most=6), max_size=4))
+@settings(max_examples=examples(30), deadline=None)
+def test_columns_in_c_and_in_python(traces: list[list[Row]]) -> None:
+    """Both make the same columns of the same frames; a block in binary form has the rows it was made from."""
+    frames = []
+    for number, rows in enumerate([*traces, [row(0, output="\ud800\udcff é", left_out="{}")]]):
+        block = packed(rows)
+        read = [one._replace(line=_signed(one.line), offset=_signed(one.offset)) for one in block_rows(block)]
+        assert read == rows
+        blocks = io.BytesIO()
+        save(block, blocks)
+        frames.append((f"recording {number}", Frame(len(rows), len(block), blocks.getvalue())))
+    compiled, python = (events_of(frames), _events_in_python(frames))
+    assert compiled.cast(EVENTS_SCHEMA).to_pylist() == python.cast(EVENTS_SCHEMA).to_pylist()
+    assert compiled.validate(full=True) is None

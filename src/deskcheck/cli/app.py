@@ -29,12 +29,12 @@ def _of(module: str, name: str) -> Callable[[], Any]:
 
 def _runs() -> typer.Typer:
     from deskcheck.cli.common.jobs import compact, status
-    from deskcheck.cli.folders import dedup, export
+    from deskcheck.cli.folders import dedup, export, states
     from deskcheck.cli.recording import check
     from deskcheck.cli.viewing import show
 
     group = typer.Typer(no_args_is_help=True, help="Folders of recordings: show, check, merge, copy.")
-    commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup)
+    commands: tuple[Callable[..., None], ...] = (status, show, states, check, compact, dedup)
     for command in commands:
         group.command()(command)
     group.add_typer(export, name="export")

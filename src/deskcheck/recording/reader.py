@@ -45,6 +45,7 @@ from deskcheck.recording.schema import (
     file_name,
 )
 from deskcheck.recording.spool import read_finished
+from deskcheck.recording.states import states
 from deskcheck.recording.trace import Row, Trace
 
 _log = logging.getLogger(__name__)
@@ -188,6 +189,16 @@ class Recordings:
         raise InputError(
             f"{self.folder}: has no row {row} in a shard {shard}: the folder was changed. Start again."
         )
+
+    def states(self, variable: str | None = None) -> Any:
+        """The value of every variable at every event, as a `pyarrow.RecordBatchReader` that reads lazily.
+
+        Its columns are those of `states.STATES_SCHEMA`. Values are text as `render` gives it. Recordings that
+        cannot be read are skipped, as by iteration.
+
+        variable: only the variable with this name.
+        """
+        return states(self, variable)
 
     def __getitem__(self, id_: str) -> Recording:
         """The recording with this id. Raises InputError if it does not exist."""

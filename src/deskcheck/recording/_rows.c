@@ -126,6 +126,22 @@ plain_text(const unsigned char *p, const unsigned char *end, size_t most, size_t
 
 typedef struct { const unsigned char *p; size_t n; bool escaped, wide; } Text;
 
+/* The first byte that is not ASCII, a control, a quote or a backslash: eight bytes at a time. */
+static inline const unsigned char *
+past_plain(const unsigned char *p, const unsigned char *end)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    for (; end - p >= 8; p += 8) {
+        uint64_t v, quote, back;
+        memcpy(&v, p, 8);
+        quote = v ^ ones * '"';
+        back = v ^ ones * '\\';
+        if (((v - ones * 0x20) | (quote - ones) | (back - ones) | v) & high) break;
+    }
+    while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') p++;
+    return p;
+}
+
 static int
 hex4(const unsigned char *p)
 {
@@ -146,7 +162,7 @@ string(In *in, Text *text)
     const unsigned char *p = ++in->p, *end = in->end;
     *text = (Text){p, 0, false, false};
     for (;;) {
-        while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') p++;
+        p = past_plain(p, end);
         if (p >= end) return bad(in, "no JSON");
         if (*p == '"') break;
         if (*p == '\\') {
@@ -171,7 +187,7 @@ string(In *in, Text *text)
     return true;
 }
 
-static bool
+static inline bool
 is(const Text *text, const char *word)
 {
     return !text->escaped && text->n == strlen(word) && !memcmp(text->p, word, text->n);
@@ -685,9 +701,9 @@ named(Checker *self, In *in, size_t chars)
     return bad(in, "names of more than 536870912 characters in all rows");
 }
 
-/* One row, whose numbers are known to be right. Texts that are not there have p NULL. */
+/* One row, whose numbers are known to be right. present: bit n says that the n-th text is there. */
 static bool
-check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
+check_row(Checker *self, In *in, At *at, const Text texts[TEXTS], unsigned present)
 {
     Thread *t = thread_of(self, at->thread);
     if (!t) { in->memory = true; return false; }
@@ -700,8 +716,8 @@ check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
     in->n = 0;
     in->refer = self->references;
     in->objects = &self->objects;
-    for (int i = 0; i < TEXTS; i++) {
-        if (!texts[i].p) continue;
+    for (unsigned left = present; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
         at->column = TEXT_NAMES[i];
         if (i == OUTPUT || i == INSTRUCTION) {
             size_t chars = 0;
@@ -727,9 +743,10 @@ check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
 
 typedef struct { const unsigned char *p, *end; bool bad; } Bytes;
 
-static uint64_t
+static inline uint64_t
 varint(Bytes *b)
 {
+    if (b->p < b->end && *b->p < 0x80) return *b->p++;
     uint64_t v = 0;
     for (int shift = 0; shift < 64; shift += 7) {
         if (b->p >= b->end) break;
@@ -806,11 +823,11 @@ checker_block(Checker *self, PyObject *block)
         if (b.bad) goto damaged;
         if (line >= (uint64_t)INT32 || offset > (uint64_t)INT32) { bad(&in, "its line is no number"); goto wrong; }
         present |= (head & GAP) << 2;
-        Text texts[TEXTS] = {{0}};
-        for (int i = 0; i < TEXTS; i++) if (present & 1u << i) texts[i] = bytes_text(&b);
+        Text texts[TEXTS];
+        for (unsigned left = present; left; left &= left - 1) texts[__builtin_ctz(left)] = bytes_text(&b);
         if (b.bad) goto damaged;
         if (rows == BLOCK_EVENTS) { bad(&in, "more events than a block has"); goto wrong; }
-        if (!check_row(self, &in, &at, texts)) goto wrong;
+        if (!check_row(self, &in, &at, texts, present)) goto wrong;
         if (!named(self, &in, lengths[code])) goto wrong;
         rows++;
     }
@@ -848,6 +865,7 @@ checker_row(Checker *self, PyObject *row)
     int64_t ignored;
     PyObject *kept[TEXTS] = {NULL};
     Text texts[TEXTS] = {{0}};
+    unsigned present = 0;
     bool right = false;
     if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != 8 + TEXTS) {
         PyErr_SetString(PyExc_ValueError, "not the fields of an event");
@@ -878,8 +896,9 @@ checker_row(Checker *self, PyObject *row)
             n = PyBytes_GET_SIZE(kept[i]);
         }
         texts[i] = (Text){(const unsigned char *)p, (size_t)n, false, false};
+        present |= 1u << i;
     }
-    right = check_row(self, &in, &at, texts) && named(self, &in, (size_t)(PyUnicode_GET_LENGTH(ITEM(4)) + PyUnicode_GET_LENGTH(ITEM(5))));
+    right = check_row(self, &in, &at, texts, present) && named(self, &in, (size_t)(PyUnicode_GET_LENGTH(ITEM(4)) + PyUnicode_GET_LENGTH(ITEM(5))));
 done:
     if (!right) raise(&in, &at);
 failed:

@@ -98,7 +98,10 @@ CODED_SCHEMA = pa.schema(
 # Statistics let `recording = 'x'` skip row groups. On JSON text they would be ballast.
 ENCODING: dict[str, dict[str, str] | None] = {
     "recordings": None,
-    "events": {"index": "DELTA_BINARY_PACKED"},  # counts up: 15 to 47 % of the file without it
+    # `index` counts up. The high bytes of the others rarely change. Bytes an event, by programs: 0.01 instead
+    # of 1.0, and 0.04 to 0.6 instead of 0.05 to 1.1.
+    "events": {"index": "DELTA_BINARY_PACKED"}
+    | dict.fromkeys(("frame", "line", "offset"), "BYTE_STREAM_SPLIT"),
 }
 STATISTICS = {
     "events": ["recording", "thread", "index", "kind", "frame", "function", "file", "line"],

@@ -48,6 +48,7 @@ from deskcheck.recording.spool import (
 
 # Whichever comes first ends a row group of a shard; in bytes for the reason given at `spool._BATCH_BYTES`.
 _GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
+_PAGE_BYTES = 8 << 20
 _BATCHES = 100
 """Number of batches that are kept before they are joined: each takes some 15 KB besides its contents."""
 TABLES = ("recordings", "events")
@@ -415,6 +416,8 @@ class ShardFile:
             column_encoding=ENCODING[table],
             write_statistics=STATISTICS[table],
             write_page_checksum=True,
+            write_batch_size=_GROUP_ROWS,
+            data_page_size=_PAGE_BYTES,
             store_schema=False,
         )
         self._writer.add_key_value_metadata(schema.metadata)

@@ -4,6 +4,7 @@ Execution Tuning (arXiv:2503.05703) lets a model that predicts states advance by
 time. Several choices of the number are possible:
 
 - ``likelihood``: the longest jump of whose answer the model is sure, and else the answer that is most likely.
+  An answer that cannot be read is taken only if none can be read.
 - ``search``: the sequence of steps to the end of the run whose answers together are most likely (Dijkstra's
   shortest path; the length of a step is its negative log likelihood).
 - ``oracle``: the longest jump whose answer is right. No model can choose so: it is an upper bound for any
@@ -85,6 +86,8 @@ async def by_likelihood(first: Moment, jumps: Sequence[int], ask: Ask, budget: i
         chosen: tuple[int, JumpAnswer] | None = None
         for asked, jump in enumerate(sorted(jumps, reverse=True), 1):
             answer = await ask(state, jump)
+            if isinstance(answer.state, str):
+                answer = answer._replace(nll=math.inf)
             if chosen is None or answer.nll < chosen[1].nll:
                 chosen = jump, answer
             if chosen[1].nll <= SURE_NATS:

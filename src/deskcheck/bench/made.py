@@ -40,7 +40,7 @@ _TRIED = 12
 """Number of inputs to try for a function, if there is time."""
 _AT_IMPORT = replace(LIMITS, cpu_s=10.0, wall_s=30.0)
 _SHORT = (
-    ("of ", "no input that was tried could be kept"),
+    ("of ", "none of the inputs that were tried could be kept"),
     (NO_TIME, "the time for made inputs was spent"),
     ("its module ", "its module cannot be imported in the sandbox"),
 )

@@ -44,7 +44,7 @@ def pytest_addoption(parser: Any) -> None:
         type=float,
         default=10.0,
         metavar="N",
-        help="CPU time of a test, with recording, after which further calls are not recorded (10).",
+        help="CPU seconds of a test, with recording, after which further calls are not recorded (10).",
     )
     notebooks = parser.getgroup("deskcheck-notebooks", "notebooks as tests")
     notebooks.addoption(
@@ -57,7 +57,7 @@ def pytest_addoption(parser: Any) -> None:
         action="append",
         default=[],
         metavar="OPTIONS",
-        help="Options of `deskcheck notebooks check` for running and comparing notebooks, in quotes: "
+        help="Options of `deskcheck notebooks check` for running and comparing notebooks, quoted: "
         "'--runs 2 --cell-s 30'. May be given again.",
     )
     parser.addini(

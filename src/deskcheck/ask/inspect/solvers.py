@@ -132,7 +132,7 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
     """
     name = "dynamic_scratchpad"
     if max_steps < 1:
-        raise InputError(f"max_steps={max_steps} must be at least one.")
+        raise InputError(f"max_steps={max_steps} must be at least 1.")
 
     async def interpreted(truth: GroundTruth, until: Sample | None) -> Prediction:
         states = truth.states() if until is None else truth.states_from(until.data["event"])

@@ -70,7 +70,7 @@ OTHER_FILES = "runs code of files that are not shown"
 def ground_truth_of(recording: Recording) -> GroundTruth | str:
     """The true states of a recorded run; or a text, the reason why no model can be asked for them."""
     if len(recording.traces) != 1 or not recording.trace.rows:
-        return "runs in several threads" if recording.traces else "nothing of it is recorded"
+        return "runs in several threads" if recording.traces else "none of it is recorded"
     if recording.environment.limits:
         return "parts of the run are not recorded"
     program = without_answer(recording.program)

@@ -80,7 +80,7 @@ def of_calls(
                 yield sample(program, shown(lines(program.code)), program.expected, strict=False)
             except Refused as reason:
                 raise InputError(
-                    f"{name}: {program.id}: its own input is not an allowed answer: {reason}"
+                    f"{name}: {program.id}: its published input is not an allowed answer: {reason}"
                 ) from None
 
     return BenchmarkReader(name, about, read)

@@ -244,7 +244,7 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
     for file in ran:
         source = program.code if file == program.filename else recording.source(file)
         if source is None:
-            return "a source was not kept"
+            return "a source is not in the recording"
         if source.strip():
             sources[file] = source
     for cut in (False, True) if "own" in program.extra and not all_methods else (False,):
@@ -255,7 +255,7 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
             sources_shown.append(shown_file(file, source, tops, file == program.filename, methods))
         if sum(len(source_shown.lines) for source_shown in sources_shown) <= MAX_LINES:
             return tuple(sources_shown)
-    return "the source is long"
+    return "the source is too long"
 
 
 @functools.lru_cache(SOURCES)

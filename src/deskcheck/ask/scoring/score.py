@@ -338,7 +338,7 @@ def _judge_object(sample: Sample, answer: str) -> _Judged:
     """The whole object decides; metrics are its class and the share of its fields."""
     compared = compare(answer, sample.answer, sample.data["numbers"])
     if compared is None:
-        raise _Unread("no value")
+        raise _Unread("not a value")
     reason = "another value" if compared.right_class else "another class"
     metrics = {"right_class": float(compared.right_class), "right_fields": compared.right_fields}
     return _Judged(_unless(compared.same, reason), metrics)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deskcheck.jobs import JobSummary
 
 WORK = "How the work is spread"
-Work = Annotated[Spread, Panel(WORK, "work that is spread")]
+Work = Annotated[Spread, Panel(WORK, "work in shards")]
 
 
 @contextmanager

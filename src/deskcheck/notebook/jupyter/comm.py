@@ -59,7 +59,7 @@ def answer(shell: Any, question: Any) -> dict[str, Any]:
         parts = dict(question)
         kind = parts.pop("ask", "context")
         if not isinstance(kind, str) or kind not in _ANSWERS:
-            raise InputError(f"ask={kind!r}: known are {', '.join(_ANSWERS)}.")
+            raise InputError(f"unknown question {kind!r}. The questions are {', '.join(_ANSWERS)}.")
         return {"status": "ok"} | _ANSWERS[kind](shell, _checked(kind, parts))
     except DeskcheckError as error:
         return {"status": "error", "ename": type(error).__name__, "evalue": str(error)}
@@ -158,7 +158,7 @@ _PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": ("a list of names of variables", _names),
     "name": ("the name of a variable", lambda value: isinstance(value, str) and value.isidentifier()),
     "code": (
-        f"code, at most {_MOST_TEXT:,} characters",
+        f"code of up to {_MOST_TEXT:,} characters",
         lambda value: isinstance(value, str) and len(value) <= _MOST_TEXT,
     ),
     "budget": (f"a number of tokens, 0 to {MOST_TOKENS:,}", _number(0, MOST_TOKENS)),
@@ -177,7 +177,9 @@ def _checked(kind: str, parts: dict[str, Any]) -> dict[str, Any]:
     """The values of a question without None. Raises InputError: a part is unknown, or its value wrong."""
     unknown = [str(part) for part in parts if part not in _TAKES[kind]]
     if unknown:
-        raise InputError(f"{kind}: there is no {', '.join(unknown)}; known are {', '.join(_TAKES[kind])}.")
+        raise InputError(
+            f"{kind}: unknown {', '.join(unknown)}. The parameters are {', '.join(_TAKES[kind])}."
+        )
     present = {part: value for part, value in parts.items() if value is not None}
     for part, value in present.items():
         what, fits = _PARTS[part]

@@ -36,7 +36,7 @@ class View:
     """A view of a state and its account.
 
     text: for a model; JSON on request. tokens: of `text`, up to `budget`. left_out: number of further
-    variables; left_out_names: the first of them. unseen: variables of the kernel that were not looked at
+    variables; left_out_names: the first of them. unseen: variables of the kernel that were not inspected
     (`KernelState.unseen`).
     """
 
@@ -119,7 +119,7 @@ def view(
     Raises InputError: a wrong kind, form or budget, or ``used`` without names.
     """
     if kind not in VIEWS:
-        raise InputError(f"unknown view {kind!r} of a state. Known are {', '.join(VIEWS)}.")
+        raise InputError(f"unknown view {kind!r}. The views are {', '.join(VIEWS)}.")
     if form not in ("text", "json"):
         raise InputError(f"form={form!r} must be text or json.")
     if budget < 0:
@@ -191,7 +191,7 @@ class _View:
         if len(removed) > _NAMED:
             closing["also removed"] = f"{len(removed) - _NAMED} more variables"
         if self.state.unseen:
-            closing["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
+            closing["not inspected"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
         return closing
 
     def _fitting(self) -> list["_Entry"]:

@@ -109,7 +109,7 @@ class Peer:
         while True:
             reply = receive(self._channel)
             if reply is None:
-                raise EOFError("the program is gone")
+                raise EOFError("the program has ended")
             if not _is_call(reply):
                 return self._result(reply, sent.objects)
             self._answer(reply)

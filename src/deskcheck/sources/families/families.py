@@ -103,7 +103,9 @@ def families(source: str) -> Iterator[Program]:
     """
     name, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
     if name != "all" and name not in FAMILIES:
-        raise InputError(f"{source}: no family is called {name!r}. There are {', '.join(FAMILIES)}, and all.")
+        raise InputError(
+            f"{source}: unknown family {name!r}. The families are {', '.join(FAMILIES)}, and all."
+        )
     chosen = list(FAMILIES.values()) if name == "all" else [FAMILIES[name]]
     if options.get("inputs") == "paper":
         chosen = _with_paper_inputs(chosen, name, options, source)
@@ -115,7 +117,7 @@ def _with_paper_inputs(
 ) -> list[Family]:
     for option in ("events", "size"):
         if option in options:
-            raise InputError(f"{source}: inputs=paper leaves no choice of {option}.")
+            raise InputError(f"{source}: {option} cannot be combined with inputs=paper.")
     able = [family for family in chosen if family.paper]
     if not able:
         names = ", ".join(family.name for family in FAMILIES.values() if family.paper)
@@ -272,8 +274,8 @@ def _of_length(request: _Request, text: str, events: int, numbers: random.Random
     nearest = best()
     if nearest.error > math.log(_TOLERANCE):
         raise InputError(
-            f"{request.source}: found no input of {family.name} with about {events} line events: the nearest "
-            f"run, {nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to "
+            f"{request.source}: no input of {family.name} has about {events} line events: the nearest run, "
+            f"{nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to "
             f"{request.longest} here ({family.what})."
         )
     return nearest

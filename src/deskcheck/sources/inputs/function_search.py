@@ -22,7 +22,7 @@ from deskcheck.sources.inputs.targets import File, Passed, Target, targets_in
 from deskcheck.sources.sets.files import short_id
 
 LIMITS = Limits(cpu_s=1.0, wall_s=20.0)
-NO_TIME = "the time was spent"
+NO_TIME = "the time was used up"
 _AT_IMPORT = Limits(cpu_s=10.0, wall_s=30.0)
 _FOR_IMPORT = 2.0
 """A call may use one second and this many times the CPU time that importing its module took."""
@@ -205,7 +205,7 @@ class EachFunction:
                 needs[constructor] = {file: sorted(functions) for file, functions in ran.items()}
         usable = tuple(result for result in search_result.inputs if made_by(result.arguments) in needs)
         dropped = search_result.dropped + Counter(
-            {"on an object whose making cannot be shown": len(search_result.inputs) - len(usable)}
+            {"on an object that cannot be written as code": len(search_result.inputs) - len(usable)}
         )
         return replace(search_result, inputs=usable, dropped=+dropped), needs
 

@@ -129,11 +129,11 @@ def _programs(
                 extra={**program.extra, "mutation": about},
             )
     if passed_over:
-        note(f"{source}: {passed_over} sessions of examples were skipped: they have no text to change")
+        note(f"{source}: {passed_over} doctest sessions are left out: they have no code to change")
     if without:
-        note(f"{source}: {without} programs have no place for a mistake")
+        note(f"{source}: {without} programs are left out: no mistake fits into them")
     if not count:
-        raise InputError(f"{source}: gives no mutants.")
+        raise InputError(f"{source}: has no mutants.")
 
 
 def choose(candidates: list[Mutant], limit: int, numbers: random.Random) -> list[Mutant]:

@@ -67,7 +67,7 @@ class LessonSettings:
         if not self.notations or len(set(self.notations)) < len(self.notations):
             raise InputError(f"notations={self.notations!r}: name each notation once.")
         if not self.jumps or min(self.jumps) < 1:
-            raise InputError(f"jumps={self.jumps!r}: each must be at least one, which is the next state.")
+            raise InputError(f"jumps={self.jumps!r}: each must be at least 1, which is the next state.")
         refuse_small(self)
         if self.by_path and self.steps is None:
             raise InputError("by_path (--by-path) needs steps (--steps): without a number, all are taken.")

@@ -280,7 +280,7 @@ def _group(groups: Mapping[str, Any], name: str, folder: Path, inside: tuple[str
     if not isinstance(listed, list) or _same_name(name) in inside:
         raise InputError(
             f"{folder / 'pyproject.toml'}: [dependency-groups] {name}: "
-            + ("includes itself." if isinstance(listed, list) else "there is no such list.")
+            + ("includes itself." if isinstance(listed, list) else "no such group.")
         )
     for entry in listed:
         if isinstance(entry, str):

@@ -37,7 +37,8 @@ def pytest_addoption(parser: Any) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="How often a line of a frame is recorded (1000). Further repetitions are only counted.",
+        help="Maximum number of times that a line of a frame is recorded (1000). Further repetitions are "
+        "only counted.",
     )
     group.addoption(
         "--deskcheck-seconds",

@@ -270,7 +270,7 @@ class Session:
         with self._lock:
             self._must_go_on()
             if self._snapshots.get(snapshot.number, (None,))[0] != snapshot:
-                raise ValueError(f"{snapshot} is not a snapshot that this session has")
+                raise ValueError(f"{snapshot} is not a snapshot of this session")
             reason = self._go_back(snapshot)
             if reason is not None:
                 self._lose(f"snapshot {snapshot.number} could not be restored: {reason}", clean=True)
@@ -281,7 +281,7 @@ class Session:
         with self._lock:
             self._must_go_on()
             if self._snapshots.get(snapshot.number, (None,))[0] != snapshot:
-                raise ValueError(f"{snapshot} is not a snapshot that this session has")
+                raise ValueError(f"{snapshot} is not a snapshot of this session")
             self._snapshots.pop(snapshot.number)[1].close()
             self._server.tell({"do": "drop", "number": snapshot.number})
             if self._back == snapshot:

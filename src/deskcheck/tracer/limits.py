@@ -48,7 +48,8 @@ class TraceLimits:
     repetitions: Annotated[
         int | None,
         Setting(
-            "How often a line of a frame is recorded. Further repetitions are only counted.",
+            "Maximum number of times that a line of a frame is recorded. Further repetitions are only "
+            "counted.",
             min=1,
             flag="--max-repetitions",
         ),

@@ -34,7 +34,7 @@ STYLES = {
 WORDS = {
     "no_stored_output": "nothing stored",
     "no_kernel": "no kernel",
-    "harness_error": "our error",
+    "harness_error": "deskcheck failed",
     "not_repeatable": "not repeatable",
     "timed_out": "timed out",
     "not_run": "not run",
@@ -148,7 +148,7 @@ def _reason(cell: CellReport) -> str:
 
 def _why(report: Report) -> Iterator[Text]:
     if report.failures:
-        yield Text("\nreasons of failures (notebooks with this first, cells)", style="bold")
+        yield Text("\nreasons of failures (notebooks where it is the first, cells)", style="bold")
         for category, first, cells in report.failures:
             yield Text(f"{first:5d} {cells:5d}  {category}")
     if report.missing_modules:

@@ -37,7 +37,9 @@ class _Sample(NamedTuple):
 
 
 @scaffold(
-    "several programs; one of those whose results on found inputs agree", RerankOptions, forms=PROGRAM_FORMS
+    "several programs; one of those with the same results on generated inputs",
+    RerankOptions,
+    forms=PROGRAM_FORMS,
 )
 async def rerank(bench: Bench, options: RerankOptions) -> None:
     """Ask for several programs, and answer with one of the largest group with the same results."""
@@ -58,7 +60,7 @@ async def rerank(bench: Bench, options: RerankOptions) -> None:
     passing = await _passing(bench, samples)
     inputs = await found_inputs(bench, passing[0].code, options.inputs, propose=options.propose)
     if not inputs:
-        bench.ended = f"no inputs were found: the first of {len(passing)} programs"
+        bench.ended = f"no inputs: the first of {len(passing)} programs"
         return
     bench.offer((await _of_largest(bench, passing, inputs)).completion)
 

@@ -421,7 +421,7 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None) -> _Judged:
     if run_result.outcome is not Outcome.RETURNED:
         return _Judged(f"the call did not return: {run_result.outcome}")
     if run_result.result is None or not run_result.result_builtin:
-        return _Judged("the result is no plain data")
+        return _Judged("the result is not plain data")
     right = same(run_result.result, sample.data["expected"], strict=sample.data["strict"])
     return _Judged(_unless(right, "another result"))
 

@@ -648,7 +648,7 @@ class Observer:
         """Take the result of the recording at its end. Without facts, it failed."""
         recording, self._recording = self._recording, None
         if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _RESULT_CHARS:
-            facts, why_not = None, f"more than {_RESULT_CHARS >> 20} million characters to tell"
+            facts, why_not = None, f"more than {_RESULT_CHARS >> 20} million characters of output"
         if facts is None:
             self.left_out[why_not] += 1
         else:

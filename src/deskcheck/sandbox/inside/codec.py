@@ -367,7 +367,7 @@ def _array(kind: Any, shape: Any, data: Any) -> Any:
     try:
         import numpy
     except ImportError:
-        raise CannotCross("an array, and there is no numpy where the check runs") from None
+        raise CannotCross("an array, and the check runs without numpy") from None
     dtype = numpy.dtype(str(kind))
     if dtype.kind not in _ARRAYS or dtype.hasobject or not all(type(size) is int for size in shape):
         raise ValueError("not a plain array")

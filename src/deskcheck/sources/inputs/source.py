@@ -92,15 +92,19 @@ def _request_of(options: dict[str, str], source: str) -> _Request:
     ways = tuple(options.get("by", "known+hints").split("+"))
     for way in ways:
         if way not in WAYS:
-            raise InputError(f"{source}: by={options['by']}: {way!r} is none of {', '.join(WAYS)}.")
+            raise InputError(
+                f"{source}: by={options['by']}: unknown way {way!r}. The ways are {', '.join(WAYS)}."
+            )
     if "hypothesis" in ways:
         need_hypothesis()
     level = options.get("sandbox", Confinement.STRICT.value)
     if level not in list(Confinement):
-        raise InputError(f"{source}: sandbox={level} is none of {', '.join(Confinement)}.")
+        raise InputError(
+            f"{source}: sandbox={level}: unknown level. The levels are {', '.join(Confinement)}."
+        )
     tests = options.get("tests", "no")
     if tests not in ("yes", "no"):
-        raise InputError(f"{source}: tests={tests} is neither yes nor no.")
+        raise InputError(f"{source}: tests={tests} must be yes or no.")
     return _Request(
         effort=Effort(per_function=per_function, budget=budget, ways=ways),
         seed=seed,

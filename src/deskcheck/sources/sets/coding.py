@@ -151,7 +151,7 @@ def _check(task: CodingTask, location: str) -> None:
         raise InputError(f"{location}: 'task' is {task.task!r}. It must be one of {', '.join(WORK)}.")
     judged = [name for name in ("tests", "cases", "unittest", "checker") if getattr(task, name)]
     if len(judged) != 1:
-        which = f"{' and '.join(judged)}, but only one is allowed" if judged else "none: nothing is scored"
+        which = f"{' and '.join(judged)}, but only one is allowed" if judged else "none"
         raise InputError(f"{location}: 'tests', 'cases', 'unittest', 'checker': the row has {which}.")
     script = "cases" if task.cases else "checker" if task.checker else ""
     if script and (task.entry_point or task.driver or task.setup or task.test_setup):

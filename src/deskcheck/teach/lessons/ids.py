@@ -102,7 +102,7 @@ class PretrainedEncoder:
 
     def _encoded(self, prompt: list[int], all_tokens: list[int], wrong: str | None) -> Encoded | str:
         if all_tokens[: len(prompt)] != prompt:
-            return "a token reaches over the end of the prompt"
+            return "a token crosses the end of the prompt"
         if wrong:
             return "the tokenizer cannot write it"
         before, completion = [*self.tokenizer.begin, *prompt], all_tokens[len(prompt) :]

@@ -207,7 +207,7 @@ def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
     census.sha256 = sha256.hexdigest()
     count = len(census.programs)
     if census.not_cleared.total() == count:
-        raise InputError(f"no recording of {count} gives lessons. {if_cleared(census.not_cleared)}")
+        raise InputError(f"none of {count} recordings gives lessons. {if_cleared(census.not_cleared)}")
     return census
 
 

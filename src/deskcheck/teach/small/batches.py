@@ -79,7 +79,7 @@ def shards(folder: Path) -> list[Path]:
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise InputError(
-            f"{folder}: holds no lessons. Name a folder that `deskcheck record SOURCE --out FOLDER` or "
+            f"{folder}: has no lessons. Name a folder that `deskcheck record SOURCE --out FOLDER` or "
             "`deskcheck lessons RECORDINGS --out FOLDER` has written."
         )
     return files

@@ -50,7 +50,7 @@ def first_state(program: AloneProgram, arguments: str) -> AloneState:
         raise OutsideLanguage("arguments that cannot be read") from None
     function = program.function
     if named or len(values) != len(function.parameters):
-        raise OutsideLanguage("arguments by name, or as many as do not fit")
+        raise OutsideLanguage("keyword arguments, or a wrong number of arguments")
     names = dict(zip(function.parameters, values, strict=True))
     return AloneState("call", function.lines[0].number, names)
 
@@ -197,7 +197,7 @@ def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
     allowed = [program for program in programs(source) if program.train_ok or any_licence]
     if not allowed:
         raise InputError(
-            f"{source}: has no program that is cleared for training (train_ok). "
-            "--any-licence takes also those that are not cleared."
+            f"{source}: has no program that is cleared for training (train_ok). --any-licence also uses "
+            f"those that are not cleared."
         )
     return allowed

@@ -121,7 +121,7 @@ def _trained(
     held_out = {program.code for program in all_programs[::_HELD_OUT]}
     taught = [program for program in all_programs if program.code not in held_out]
     if not taught:
-        raise InputError(f"{source}: has too few programs: some are kept for validation.")
+        raise InputError(f"{source}: has too few programs: some are needed for validation.")
     torch.manual_seed(training.seed)
     config = config_of(len(WORDS), layers=training.layers, hidden_size=training.hidden_size)
     model, averaged = AloneModel(config), AloneModel(config)

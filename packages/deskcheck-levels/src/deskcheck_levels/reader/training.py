@@ -91,7 +91,7 @@ def train(
     if not program_lessons:
         raise InputError(
             f"{source}: has no program that a reader knows and that is cleared for training (train_ok). "
-            "--any-licence takes also those that are not cleared."
+            f"--any-licence also uses those that are not cleared."
         )
     with locked_run(out, asked("reader", asdict(training), source, any_licence)):
         return _trained(source, program_lessons, out, training, note)

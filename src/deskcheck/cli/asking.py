@@ -75,10 +75,10 @@ def ask(
     """Ask models questions about recordings, or of benchmarks, and score the answers.
 
     A run that was stopped keeps its answers: rerun the command to resume. After a finished run the same
-    command shows its results; --out NEW_FOLDER asks again.
+    command shows its results. To ask again, choose a new folder with --out.
 
-    Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call, nothing to ask, or an error
-    of deskcheck or of the provider, 130 interrupted."""
+    Exit status: 0 all were asked, 1 a model gave no text at all, 2 wrong usage, nothing to ask, or a
+    failure of deskcheck or of the provider, 130 interrupted."""
     from deskcheck.ask.run import Interrupted, ask_benchmark
     from deskcheck.ask.run import ask as ask_models
 

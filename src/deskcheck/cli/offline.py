@@ -132,8 +132,8 @@ def score(
 
     A score is over all questions of its kind: unanswered ones count as wrong.
 
-    Exit status: 0 all were scored, 1 some lines have no answer that can be scored, 2 a wrong call or an
-    error of deskcheck."""
+    Exit status: 0 all were scored, 1 some lines have no answer that can be scored, 2 wrong usage or
+    a failure of deskcheck."""
     from deskcheck.ask.job import SIZE, score_in_shards
 
     with job_progress(out, as_json) as show_progress:

@@ -95,7 +95,7 @@ def team_of(name: str, file: str) -> Team:
     for number, row in enumerate(steps, 1):
         steps_made.append(_step(row, f"{where}: step {number}", {step_made.name for step_made in steps_made}))
     if not any(step.gives == "code" for step in steps_made):
-        raise InputError(f"{where}: no step gives code.")
+        raise InputError(f"{where}: no step has gives = 'code'.")
     return Team(str(table.get("about", "")), rounds, tuple(steps_made))
 
 
@@ -104,7 +104,7 @@ def _step(row: Any, where: str, before: set[str]) -> RoleStep:
         raise InputError(f"{where}: a step needs name, role and prompt, and may have gives and when.")
     for key, value in row.items():
         if not isinstance(value, str):
-            raise InputError(f"{where}: {key!r} must be a text.")
+            raise InputError(f"{where}: {key!r} must be text.")
     step = RoleStep(**row)
     if step.gives not in GIVES or step.when not in WHEN:
         raise InputError(f"{where}: gives is one of {', '.join(GIVES)}, when one of {', '.join(WHEN)}.")

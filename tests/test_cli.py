@@ -450,7 +450,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
         (["record", "nosuch"], "found no module nosuch to import"),
-        (["record", "foo:bar"], "no source is called 'foo'"),
+        (["record", "foo:bar"], "unknown source 'foo'"),
         (["record", "cruxeval"], "--out FOLDER"),
         (["record", "broken.py"], "broken.py:1:7"),
         (["record", "good.py::double", "[3"], "arguments of good.py::double: not an argument list"),
@@ -631,7 +631,7 @@ def test_environments_are_built_listed_named_and_removed(
     assert deskcheck("env", "remove", "bare", cwd=folder).returncode == 0
     again = deskcheck("record", "good.py::double", "(3)", "--environment", "bare", cwd=folder)
     assert again.returncode == 2
-    assert "no environment is called 'bare'; built are: none" in again.stderr
+    assert "unknown environment 'bare'. Built are: none" in again.stderr
 
 
 def test_ask_scores_the_oracle_right(folder: Path) -> None:
@@ -683,7 +683,7 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     command = "offline score q.jsonl a.jsonl --out scores --workers 1 --sandbox standard"
     twice = run(command, folder)
     assert twice.returncode == 2
-    assert "a.jsonl line 5: is another answer" in twice.stderr
+    assert "a.jsonl line 5: is a second answer" in twice.stderr
     first = run(f"{command} --samples", folder)
     assert first.returncode == 0
     assert first.stderr.startswith("fewer than 10 effective programs (input: 1, output: 1)"), first.stderr
@@ -701,7 +701,7 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     (folder / "b.jsonl").write_text('{"id": "none", "completion": ""}\n')
     odd = deskcheck("offline", "score", "q.jsonl", "b.jsonl", "--out", "odd", cwd=folder)
     assert odd.returncode == 1
-    assert "b.jsonl line 1: there is no question with the id 'none'" in odd.stdout
+    assert "b.jsonl line 1: no question has the id 'none'" in odd.stdout
     for arguments, said in (
         ("b.jsonl a.jsonl --out x", "is not a question that `deskcheck offline questions` wrote"),
         ("q.jsonl b.jsonl --out runs", "Choose another folder"),

@@ -193,7 +193,7 @@ def test_a_request_that_fails_costs_itself(place: Path, ending: str, why: str) -
         lost = sum(lot(prompt, "ending", server.endings) == ending for prompt in server.requests)
         assert 0 < lost < 8
         assert status == 2, said
-        assert f"{lost} requests failed, and are not in the scores: " in said
+        assert f"{lost} requests failed and are not in the scores: " in said
         assert why in said
         assert "Traceback" not in said
         assert sum(found["n"] for found in json.loads(printed)["results"]) == 8 - lost

@@ -269,7 +269,7 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
         InputError, match=r"no question here has the metric 'speed'. They have: outcome, by_value, "
     ):
         deskcheck.reward(path, "speed")
-    with pytest.raises(InputError, match="both have the id"):
+    with pytest.raises(InputError, match="have the id"):
         deskcheck.reward([sample, sample])
     with pytest.raises(InputError, match="the samples are empty"):
         deskcheck.reward([])

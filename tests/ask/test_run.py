@@ -409,7 +409,7 @@ def test_nothing_to_ask_is_said(inspect: Any, record: Record, tmp_path: Path) ->
 
 def test_bad_questions_and_ids_are_refused(record: Record) -> None:
     """An unknown question, none at all, and two recordings of one id."""
-    with pytest.raises(InputError, match=r"'outputs'\. Known are output, input"):
+    with pytest.raises(InputError, match=r"'outputs'\. The questions are output, input"):
         questions_of([], ["outputs"])
     with pytest.raises(InputError, match="name at least one"):
         questions_of([], [])

@@ -294,7 +294,7 @@ def test_interpreter_stops(recordings: list[Recording]) -> None:
     lost.take("nonsense")
     assert lost.stop is Stop.UNREADABLE
     run = lost.predicted()
-    assert (run.asked, run.why) == (2, "there is no state in it")
+    assert (run.asked, run.why) == (2, "the completion has no state")
     found = agreement(truth, run)
     assert (found.exact, found.judged, found.first) == (0, 1, Divergence.NEXT_LINE)
 
@@ -491,7 +491,7 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
     ("methods", "questions", "message"),
     [
         ([], ["output"], "no method is named"),
-        (["deep"], ["output"], "there is no method 'deep'"),
+        (["deep"], ["output"], "unknown method 'deep'"),
         (["direct", "direct"], ["output"], "named twice"),
         (["direct:rounds"], ["program"], "write options as direct:OPTION=VALUE"),
         (["direct:rounds=1:rounds=2"], ["program"], "each once"),

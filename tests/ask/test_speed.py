@@ -106,7 +106,7 @@ def test_scores(judge: Quick) -> None:
     assert 0 < good.metrics["cost"] < 0.01
     same = scored(SLOW, judge)
     assert (same.score, same.metrics["correct"], same.metrics["cost"]) == (0, 1, 1)
-    assert same.reason.startswith("right, and not faster: ")
+    assert same.reason.startswith("right, but not faster: ")
     wrong = scored("def f(n):\n    return 285", judge)
     assert (wrong.score, wrong.metrics["correct"], wrong.metrics["cost"]) == (0, 0, 1)
     assert wrong.metrics["tests_passed"] == 0.5

@@ -128,11 +128,11 @@ def test_a_flood_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """By what all messages tell, which is in memory, and by what they take on the disk."""
     flood = 'for n in range(40):\n    say("test", dict(test=f"t{n}", outcome="x" * 40_000))'
     monkeypatch.setattr(suite, "SUITE_FACTS_BYTES", 1 << 20)
-    assert record(tmp_path / "facts", flood).ended == f"{CHANNEL}more than a run of tests has to tell)"
+    assert record(tmp_path / "facts", flood).ended == f"{CHANNEL}more messages than a run of tests has)"
     monkeypatch.undo()
     monkeypatch.setattr(suite, "SUITE_KEPT_BYTES", 1 << 20)
     events = 'for n in range(40):\n    call(line=9, slot=n, seen=str(n), blocks=[event(output="x" * 40_000)])'
-    assert record(tmp_path / "events", events).ended == f"{CHANNEL}more than a run of tests has to tell)"
+    assert record(tmp_path / "events", events).ended == f"{CHANNEL}more messages than a run of tests has)"
     assert {recording.id for recording in Recordings(tmp_path / "events" / "runs")} >= {TRUE}
 
 

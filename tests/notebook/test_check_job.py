@@ -165,7 +165,7 @@ class TestRuns:
         assert report["by_status"] == {"same": 1, "harness_error": 1}
         deadly = next(found for found in report["notebooks"] if found["status"] == "harness_error")
         assert "killed by SIGKILL (3 times)" in deadly["detail"]
-        assert "our own failures" in done.stdout
+        assert "failures of deskcheck" in done.stdout
         assert failures(tmp_path / "out") == {
             "harness_error": {str(folder / "deadly.ipynb"): deadly["detail"]}
         }

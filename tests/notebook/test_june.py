@@ -214,7 +214,7 @@ def test_sessions_are_kept_apart(tmp_path: Path) -> None:
         (lambda text: text.replace(",c1,0", ",c1,-1"), "less than zero"),
         (lambda text: "", "lacks the columns"),
         (lambda text: '{"event": "execute"}', "line 1: lacks time, kernel_id"),
-        (lambda text: POSTED.read_text()[:300], "line 1: is no JSON object"),
+        (lambda text: POSTED.read_text()[:300], "line 1: is not a JSON object"),
         (lambda text: POSTED.read_text().replace('\\"ename', '\\"name'), "line 9: error has no exception"),
         (lambda text: POSTED.read_text().replace('\\"id', '\\"no'), "line 1: save_notebook has no list"),
         (lambda text: text + '"x', "no CSV file"),

@@ -153,7 +153,7 @@ def test_wrong_words(kernel: Kernel, tmp_path: Path) -> None:
         ("record . --mask-text (", "is not a regular expression"),
         ("record 'x", "No closing quotation"),
         ("record /proc/here", "/proc/here"),
-        ("context nothing", "there is no variable 'nothing'"),
+        ("context nothing", "unknown variable 'nothing'"),
     ]:
         ran = kernel.run(f"%deskcheck {line}")
         assert (line, ran.reply["status"]) == (line, "ok")

@@ -321,12 +321,12 @@ GOOD = list(row(0))
         (json.dumps([*GOOD, None]), "not the 17 fields"),
         (json.dumps([True, *GOOD[1:]]), "its thread is not in 0..9999"),
         (json.dumps([None, *GOOD[1:]]), "its thread is not in 0..9999"),
-        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is no text"),
+        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is not text"),
         (json.dumps(row(0, kind="loop")), "its kind is unknown"),
         (json.dumps(row(0, thread=-1)), "its thread is not in 0..9999"),
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),
-        (json.dumps(row(3)), "the next of thread 0 has index 0"),
-        (json.dumps(row(0, line=2**31)), "its line is no number"),
+        (json.dumps(row(3)), "the next event of thread 0 should have index 0"),
+        (json.dumps(row(0, line=2**31)), "its line is not a number"),
         (json.dumps(row(0, locals="{")), "locals: "),
         (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
         (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is not known"),
@@ -397,7 +397,7 @@ def test_a_bad_ending_can_be_mended(tmp_path: Path) -> None:
 
 def test_options_are_checked(tmp_path: Path) -> None:
     """A shard of no recordings is refused, with the value."""
-    with pytest.raises(InputError, match="shard_recordings=0 must be at least one"):
+    with pytest.raises(InputError, match="shard_recordings=0 must be at least 1"):
         Writer(tmp_path, shard_recordings=0)
 
 
@@ -483,7 +483,7 @@ while True:
         whole = list(Recordings(target))
         assert [len(r.trace) for r in whole] == [int(r.id[1:]) for r in whole]
     except RecordingError as error:
-        assert "holds no recordings" in str(error) or "does not exist" in str(error), error
+        assert "has no recordings" in str(error) or "does not exist" in str(error), error
     if not os.path.exists(target):
         os.mkdir(target)
     writer = Writer(target, shard_recordings=2)
@@ -658,7 +658,7 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
         Recordings(file)
     with pytest.raises(RecordingError, match="does not exist"):
         Recordings(tmp_path / "nowhere")
-    with pytest.raises(RecordingError, match="holds no recordings"):
+    with pytest.raises(RecordingError, match="has no recordings"):
         Recordings(tmp_path)
 
 

@@ -233,13 +233,13 @@ def at(**columns: Any) -> Row:
         ({"value": "NaN"}, "value: "),
         ({"value": '{"bytes":"\\u0100"}'}, "value: no bytes"),
         ({"caller": '{"frame":[],"offset":0}'}, "caller: a caller without a frame"),
-        ({"left_out": '{"deep":"x"}'}, "left_out: no numbers"),
-        ({"index": 3}, "the next of thread 0 has index 0"),
+        ({"left_out": '{"deep":"x"}'}, "left_out: not numbers"),
+        ({"index": 3}, "the next event of thread 0 should have index 0"),
         ({"kind": "loop"}, "its kind is unknown"),
         ({"thread": 10_000}, "its thread is not in 0..9999"),
-        ({"frame": -1}, "its frame is no number"),
+        ({"frame": -1}, "its frame is not a number"),
         ({"function": None}, "it has no function, or no file"),
-        ({"output": 5}, "a column is no text"),
+        ({"output": 5}, "a column is not text"),
     ],
 )
 def test_what_is_wrong_is_said(checker: Callable[[], Any], columns: dict[str, Any], why: str) -> None:
@@ -298,7 +298,7 @@ def test_more_events_than_a_block_has(checker: Callable[[], Any]) -> None:
 def test_rows_of_a_file_are_looked_at_by_themselves() -> None:
     """A page of rows may begin anywhere: what they refer to is not known there."""
     rules.check([at(index=7, value='{"ref":3}', objects='{"3":{"splice":[0,0,[[1,2]]]}}')])
-    with pytest.raises(ValueError, match="no encoded value"):
+    with pytest.raises(ValueError, match="not an encoded value"):
         rules.check([at(index=7, value='{"reff":3}')])
 
 

@@ -325,7 +325,7 @@ def test_what_is_not_recordings(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="trajectories of notebooks"):
         build([tmp_path / "notebooks"], tmp_path / "out")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(RecordingError, match="holds no recordings"):
+    with pytest.raises(RecordingError, match="has no recordings"):
         build([tmp_path / "empty"], tmp_path / "out")
     with pytest.raises(RecordingError, match="does not exist"):
         build([tmp_path / "nowhere"], tmp_path / "out")

@@ -93,7 +93,7 @@ def test_into_a_file_and_beside_the_recording(runs: Path, model: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "nowhere"], "nowhere: holds no model of deskcheck"),
+        (["--model", "nowhere"], "nowhere: has no model of deskcheck"),
         (["--model", "MODEL", "--jump", "1,x"], "--jump"),
         (["--model", "MODEL", "--out", "run.txt"], "is not a .json file"),
         (["nobody", "--model", "MODEL"], "nobody"),

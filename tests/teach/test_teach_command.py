@@ -99,7 +99,7 @@ def test_a_folder_of_something_else_is_left_alone(record: Recorded, tmp_path: Pa
     out = tmp_path / "model"
     teach(runs, "--out", out, *SMALL)
     (out / "lessons").rename(tmp_path / "moved")
-    with pytest.raises(InputError, match="holds a run with other training"):
+    with pytest.raises(InputError, match="has a run with other training"):
         teach(runs, "--out", out, *SMALL, "--seed", 1)
     assert not (out / "lessons").exists()
     with pytest.raises(RecordingError, match="cannot write the model here"):

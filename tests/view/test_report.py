@@ -355,7 +355,7 @@ def test_the_command(runs: Mapping[str, Path], tmp_path: Path) -> None:
 
     shown = report(runs["both"], runs["runs"])
     assert "Scores" in shown
-    assert "What the method does" in shown
+    assert "Effect of the method" in shown
     assert "| question | method | model | score |" in report(runs["runs"], "--table", "markdown")
     assert json.loads(report(runs["both"], "--json"))["models"] == ["deskcheck/oracle", "deskcheck/guess"]
     report(runs["both"], "--out", tmp_path / "page.html")

@@ -1,4 +1,4 @@
-"""The page of the model beside the truth in a real browser: every control once."""
+"""The page of recorded and model side by side in a real browser: every control once."""
 
 import json
 from dataclasses import replace

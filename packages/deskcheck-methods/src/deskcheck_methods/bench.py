@@ -88,7 +88,7 @@ class Options:
         hints = get_type_hints(cls, include_extras=True)
         unknown = sorted(values.keys() - hints.keys())
         if unknown:
-            raise InputError(f"{method} unknown option {unknown[0]!r}. The options are {', '.join(hints)}.")
+            raise InputError(f"{method}: unknown option {unknown[0]!r}. The options are {', '.join(hints)}.")
         options = cls(**{name: _value(method, name, hints[name], value) for name, value in values.items()})
         options.check()
         return options

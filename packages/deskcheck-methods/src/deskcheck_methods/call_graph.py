@@ -70,7 +70,7 @@ def call_graph(recording: Recording) -> dict[str, RecordedFunction]:
             value = "" if event.value is None else _text(event.value)
             graph[name].note(f"{begun.pop(event.frame)} -> {value}")
         elif event.kind is Kind.UNWIND and event.frame in begun:
-            graph[name].note(f"{begun.pop(event.frame)} ends by an exception")
+            graph[name].note(f"{begun.pop(event.frame)} is left by an exception")
     for frame, call in begun.items():
         graph[names[frame]].note(f"{call} did not end")
     return graph

@@ -81,7 +81,7 @@ def test_every_method_that_runs_code_is_named_and_described() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("repair", {"rouns": "1"}, "repair has no option 'rouns'. It has calls, tokens, runs, rounds"),
+        ("repair", {"rouns": "1"}, "repair: unknown option 'rouns'. The options are calls, tokens, runs, rounds"),
         ("repair", {"trace": "maybe"}, "trace=maybe: give one of none, true, predicted"),
         ("repair", {"explain": "perhaps"}, "explain=perhaps: give true or false"),
         ("majority", {"samples": "0"}, "samples=0: give a whole number, at least 1"),
@@ -107,7 +107,7 @@ def test_what_a_method_cannot_answer_is_refused() -> None:
         InputError, match="repair cannot answer output: that asks for value, and it gives program or self"
     ):
         check_answers(("repair",), {"output": [other]})
-    with pytest.raises(InputError, match="repair has no option 'rouns'"):
+    with pytest.raises(InputError, match="repair: unknown option 'rouns'"):
         check_methods(("repair:rouns=1",), ["mine"])
     with pytest.raises(InputError, match="answers=: is not a finished run folder"):
         check_methods(("examples",), ["mine"])

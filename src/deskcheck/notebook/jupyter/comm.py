@@ -59,7 +59,7 @@ def answer(shell: Any, question: Any) -> dict[str, Any]:
         parts = dict(question)
         kind = parts.pop("ask", "context")
         if not isinstance(kind, str) or kind not in _ANSWERS:
-            raise InputError(f"unknown question {kind!r}. The questions are {', '.join(_ANSWERS)}.")
+            raise InputError(f"ask={kind!r}: unknown. The questions are {', '.join(_ANSWERS)}.")
         return {"status": "ok"} | _ANSWERS[kind](shell, _checked(kind, parts))
     except DeskcheckError as error:
         return {"status": "error", "ename": type(error).__name__, "evalue": str(error)}

@@ -36,7 +36,7 @@ class View:
     """A view of a state and its account.
 
     text: for a model; JSON on request. tokens: of `text`, up to `budget`. left_out: number of further
-    variables; left_out_names: the first of them. unseen: variables of the kernel that were not inspected
+    variables; left_out_names: the first of them. unseen: variables of the kernel that were not looked at
     (`KernelState.unseen`).
     """
 
@@ -191,7 +191,7 @@ class _View:
         if len(removed) > _NAMED:
             closing["also removed"] = f"{len(removed) - _NAMED} more variables"
         if self.state.unseen:
-            closing["not inspected"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
+            closing["not looked at"] = f"{self.state.unseen} of {self.state.count} variables of the kernel"
         return closing
 
     def _fitting(self) -> list["_Entry"]:

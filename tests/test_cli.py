@@ -449,7 +449,7 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "generated", "--out", "o"], "Did you mean generated:COUNT"),
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
-        (["record", "nosuch"], "found no module nosuch to import"),
+        (["record", "nosuch"], "no module, file or folder has the name nosuch"),
         (["record", "foo:bar"], "unknown source 'foo'"),
         (["record", "cruxeval"], "--out FOLDER"),
         (["record", "broken.py"], "broken.py:1:7"),
@@ -580,7 +580,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
     shown = deskcheck("runs", "status", "runs", "--failures", cwd=folder)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert "runs: recorded are 3 programs in 1 shards" in shown.stdout
+    assert "runs: 3 programs in 1 shards" in shown.stdout
     assert "1 raised, 2 returned" in shown.stdout
     assert "rerun the command to record the remaining programs" in shown.stdout
     # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.

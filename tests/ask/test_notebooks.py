@@ -566,7 +566,7 @@ def test_scoring_by_running(tmp_path: Path) -> None:
     scores = [found[row.id, row.completion].score for row in rows]
     assert scores == [1, 1, 0, 1, 1, 0, 1, None, 0], found
     assert found[rows[2].id, rows[2].completion].reason.startswith("variable total")
-    assert "does not agree with itself" in found[rows[7].id, rows[7].completion].reason
+    assert "two runs of the true cell differ" in found[rows[7].id, rows[7].completion].reason
 
 
 # -- through Inspect -----------------------------------------------------------------------------------

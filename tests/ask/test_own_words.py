@@ -78,7 +78,7 @@ def test_which_kinds_a_file_is_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"prompt": ("path=one.txt",)}, "path is not asked. Asked are output"),
+        ({"prompt": ("path=one.txt",)}, "path is not one of the questions: output"),
         ({"prompt": ("nowhere.txt",)}, "nowhere.txt: No such file"),
         ({"prompt": ("single.txt",)}, r"single.txt: has no place .* \{\{code\}\}.* with two braces"),
         ({"prompt": ("one.txt",), "shots": 2}, "exclude each other"),

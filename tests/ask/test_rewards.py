@@ -266,7 +266,7 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
         with pytest.raises(InputError, match=message):
             rewarded(completions=["x"], id=ids)  # type: ignore[arg-type]
     with pytest.raises(
-        InputError, match=r"no question here has the metric 'speed'. They have: outcome, by_value, "
+        InputError, match=r"unknown metric 'speed'. The metrics of these questions are outcome, by_value, "
     ):
         deskcheck.reward(path, "speed")
     with pytest.raises(InputError, match="have the id"):

@@ -117,7 +117,7 @@ def test_ask_scores_keeps_and_compares(
     assert all("```" in row["prompt"] for row in table)
     assert list(home.iterdir()) == []
     assert "XDG_DATA_HOME" not in os.environ
-    with pytest.raises(InputError, match=r"holds a run already, and this one differs .* in: question, model"):
+    with pytest.raises(InputError, match=r"already has a run with other settings: question, model"):
         ask(recordings, ["output"], ["deskcheck/oracle"], out=out)
     again = ask(recordings, kinds, models, out=out)
     assert [r.to_dict() for r in again] == [r.to_dict() for r in results], "read, not asked again"
@@ -292,7 +292,7 @@ def test_a_finished_run_is_read_while_others_read_it(tmp_path: Path) -> None:
         with run_folder(None, tmp_path, card, lambda text: None):
             assert here() == here(tmp_path / "ask" / first) == first
         shutil.rmtree(tmp_path / "ask" / first)
-        with pytest.raises(InputError, match="/9: the same is being asked there now"):
+        with pytest.raises(InputError, match="/9: another process asks the same questions there now"):
             here()
         with pytest.raises(InputError, match="is writing here"):
             here(tmp_path / "ask" / "9")
@@ -411,7 +411,7 @@ def test_bad_questions_and_ids_are_refused(record: Record) -> None:
     """An unknown question, none at all, and two recordings of one id."""
     with pytest.raises(InputError, match=r"'outputs'\. The questions are output, input"):
         questions_of([], ["outputs"])
-    with pytest.raises(InputError, match="name at least one"):
+    with pytest.raises(InputError, match="no question is named"):
         questions_of([], [])
     one = record(CODE, "f", "(3,)", id="one")
     with pytest.raises(InputError, match="the id 'one'"):

@@ -190,7 +190,7 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
         read_logs([tmp_path / "out"])
     lines = (tmp_path / "elsewhere").read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))
-    with pytest.raises(InputError, match="holds other questions"):
+    with pytest.raises(InputError, match="has other questions"):
         read_logs([tmp_path / "out"])
     (tmp_path / "out" / "questions.json").unlink()
     with pytest.raises(InputError, match="are incomplete"):
@@ -487,7 +487,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
     for paths, said_why in (
         ([tmp_path / "no.jsonl"], r"no\.jsonl: file not found"),
         ([tmp_path], "is not a file"),
-        ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: there are no answers"),
+        ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: no answers"),
     ):
         with pytest.raises(InputError, match=said_why):
             scored(questions, paths, tmp_path / "out")
@@ -496,7 +496,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
         write_questions(tmp_path / "none.jsonl", [_printing()], ["input"])
     with pytest.raises(InputError, match="cannot be written"):
         write_questions(tmp_path / "no" / "q.jsonl", [_printing()], ["output"])
-    with pytest.raises(InputError, match="there is no question 'outputs'"):
+    with pytest.raises(InputError, match="unknown question 'outputs'"):
         write_questions(tmp_path / "none.jsonl", [_printing()], ["outputs"])
     assert not list(tmp_path.glob("*none*"))
 

@@ -200,7 +200,7 @@ def test_a_folder_does_not_say_how_its_programs_are_confined(good: Path, tmp_pat
     found = against_reference(Recordings(good))
     assert found.compared == 0
     assert found.left_out == {
-        "recorded at the level trusted: --sandbox says at which they may run, if you trust who made them": 2
+        "recorded at the level trusted: if you trust their authors, choose the level with --sandbox": 2
     }
 
 

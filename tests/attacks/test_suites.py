@@ -47,12 +47,12 @@ ENDED = {
     **dict.fromkeys([deed for deed in DEEDS if "speak" in deed], CHANNEL),
 }  # fmt: skip
 REFUSED = {
-    "a pipe for all output": "unwatched.txt: cannot keep what the tests write",
-    "a link for all output": "unwatched.txt: cannot keep what the tests write",
+    "a pipe for all output": "unwatched.txt: cannot save the output of the tests",
+    "a link for all output": "unwatched.txt: cannot save the output of the tests",
     "writes over the journal": "first: was changed by another process",
     "cuts the journal": "first: was changed by another process",
-    "takes the folder of journals away": "cannot keep what the tests write: No such file",
-    "takes the folder away": "cannot keep what the tests write: No such file",
+    "takes the folder of journals away": "cannot save the output of the tests: No such file",
+    "takes the folder away": "cannot save the output of the tests: No such file",
     "a file for the folder": "There is a file in the place of a folder",
     "takes its module away": "no call of a function in",
 }

@@ -170,7 +170,7 @@ class TestRuns:
             "harness_error": {str(folder / "deadly.ipynb"): deadly["detail"]}
         }
         told = CliRunner().invoke(app, ["runs", "status", str(tmp_path / "out")]).stdout
-        assert "2 notebooks in 1 shards are planned; whole are 2 notebooks in 1 shards, 1 cells" in told
+        assert "2 notebooks in 1 shards are planned; complete: 2 notebooks in 1 shards, 1 cells" in told
         assert CliRunner().invoke(app, command).exit_code == 2
 
     @pytest.mark.slow

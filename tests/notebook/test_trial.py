@@ -207,10 +207,10 @@ def test_the_rule(rule_trials: Trials, number: int) -> None:
 
 
 REFUSED = {
-    "time": ("import time", "print(time.time())", "does not agree with itself: stdout"),
+    "time": ("import time", "print(time.time())", "two runs of the true cell differ: stdout"),
     "randomness": ("import secrets", "k = secrets.token_hex()", "does not agree with itself: variable"),
     "nothing": ("x = 1", "x", None),
-    "nothing that is seen": ("import threading\nl = threading.Lock()", "l.acquire();", "does nothing that is seen"),
+    "no visible effect": ("import threading\nl = threading.Lock()", "l.acquire();", "has no visible effect"),
     "its end": ("x = 1", "import os; os._exit(3)", "died"),
     "a thread": (
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",

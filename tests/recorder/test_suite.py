@@ -622,7 +622,7 @@ def test_what_is_stopped_goes_on_where_it_was(
     kept = {recording.id: recording.repeatable for recording in Recordings(tmp_path / "runs")}
     assert kept == dict.fromkeys(EXPECTED, True)
     assert (folder / "began").read_text() == "aaa", "a test that had ended was run again"
-    dropped = "wrote next is not kept" in Path(summary["output"]).read_text()
+    dropped = "output after this point was discarded" in Path(summary["output"]).read_text()
     assert dropped == ((number, stop_in) == (signal.SIGKILL, 2)), "unmasked output, or none that could be"
     assert {path.name for path in (tmp_path / "runs").iterdir() if path.suffix != ".parquet"} == {
         "pytest-output.txt"

@@ -546,7 +546,7 @@ def test_what_a_killed_writer_finished_is_announced(tmp_path: Path) -> None:
     """A reader of a folder whose writer was killed says what is missing and how to have it."""
     script = "w = Writer(folder); record(w, 'a'); os._exit(9)"
     assert run_child(script, tmp_path).returncode == 9
-    with pytest.raises(RecordingError, match=r"holds no recordings\. 1 that a writer has finished wait"):
+    with pytest.raises(RecordingError, match=r"holds no recordings\. 1 more are finished in"):
         Recordings(tmp_path)
     with Writer(tmp_path) as writer:
         record(writer, "b")

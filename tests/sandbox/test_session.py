@@ -491,7 +491,7 @@ def test_files_of_a_snapshot_are_out_of_reach(sandbox: Sandbox) -> None:
             "os.chdir('..')\ntry:\n    os.rename('program', 'moved')\nexcept OSError:\n    pass"
         )
         if moved.files.removed:
-            with pytest.raises(SessionEnded, match="folder that it ran in is gone"):
+            with pytest.raises(SessionEnded, match="its folder is gone"):
                 session.restore(point)
         else:
             session.restore(point)

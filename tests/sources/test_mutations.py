@@ -160,7 +160,7 @@ def test_sessions_are_passed_over(tmp_path: Path) -> None:
     notes: list[str] = []
     with pytest.raises(InputError, match="gives no mutants"):
         list(programs(f"mutations:doctests:{tmp_path / 'm.py'}", note=notes.append))
-    assert any("1 sessions of examples were skipped" in text for text in notes)
+    assert any("1 doctest sessions are left out" in text for text in notes)
 
 
 def test_a_mutant_of_a_call_with_arguments(tmp_path: Path) -> None:

@@ -395,7 +395,7 @@ def test_csv_that_is_none(tmp_path: Path, text: str, message: str) -> None:
         ("livecodebench", "output", "1.0", None),
         ("livecodebench", "output", "one", "returned '1', not 'one'"),
         ("coconut", "ExecutedLines", "[2, 3, 3, 4]", None),
-        ("coconut", "ExecutedLines", "[2, 4, 3]", "line 3 is the 2th that runs, not line 4"),
+        ("coconut", "ExecutedLines", "[2, 4, 3]", "line 3 runs as number 2, where line 4 should"),
         ("coconut", "ExecutedLines", "[2, 3]", "3 lines run, not 2; the first 2 are the same"),
         ("surge", "gt", "0 x", r"printed '0 x\n1 x', not '0 x'"),
     ],

@@ -116,7 +116,7 @@ def test_every_kind_of_step(page: Page, work: Path) -> None:
         "cell 3 of 3 is edited",
         "cell 3 of 3 runs",
         "a cell moves to 1 of 3",
-        "the kernel starts anew: asked",
+        "the kernel restarts: asked",
         "a cell is deleted",
         said[10].partition(" [")[0],
     ]
@@ -173,7 +173,7 @@ def test_a_published_notebook(page: Page, tmp_path: Path) -> None:
         text = "".join(output.text or "" for output in execution.outputs if output.type == "stream")
         assert text in "".join(page.texts(".sides section:last-child pre, .middle > .outputs pre"))
         page.press("n")
-    assert page.text("#report") == "against what is stored: what is stored"
+    assert page.text("#report") == "compared with the stored outputs: equals the stored outputs"
 
 
 @pytest.mark.slow
@@ -223,8 +223,8 @@ def test_what_an_output_does_not_show_is_said(page: Page) -> None:
     )
     assert page.texts(".outputs .cut") == [
         "40 lines: scroll to see them",
-        "1,000 characters more are not shown",
-        "3,000 characters more are not shown",
+        "1,000 more characters are not shown",
+        "3,000 more characters are not shown",
     ]
 
 

@@ -232,7 +232,7 @@ def record_suite(
 def _keep_output(observed: Observed, path: Path) -> Path:
     """Write the output of the tests to a file. An old file or link at this path is replaced."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
-    with disk_errors(path, "keep the output of the tests"):
+    with disk_errors(path, "save the output of the tests"):
         try:
             with open(part, "x", encoding="utf-8") as stream:
                 stream.write(observed.read_output())

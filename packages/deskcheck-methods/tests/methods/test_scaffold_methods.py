@@ -501,7 +501,9 @@ def test_exemplars_are_own_right_answers_and_nothing_that_is_asked(tmp_path: Pat
     assert "Sort words" in request.messages[0].text
     assert "count the longest" in request.messages[2].text
     assert request.messages[-1].text == prompt(WORDS)
-    assert bench.attempts[0].verdict == "2 of 2 right answers; 3 are too similar to the question: fit, nearest"
+    assert (
+        bench.attempts[0].verdict == "2 of 2 right answers; 3 are too similar to the question: fit, nearest"
+    )
 
 
 def test_exemplars_are_drawn_by_the_seed(tmp_path: Path) -> None:

@@ -81,7 +81,11 @@ def test_every_method_that_runs_code_is_named_and_described() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("repair", {"rouns": "1"}, "repair: unknown option 'rouns'. The options are calls, tokens, runs, rounds"),
+        (
+            "repair",
+            {"rouns": "1"},
+            "repair: unknown option 'rouns'. The options are calls, tokens, runs, rounds",
+        ),
         ("repair", {"trace": "maybe"}, "trace=maybe: give one of none, true, predicted"),
         ("repair", {"explain": "perhaps"}, "explain=perhaps: give true or false"),
         ("majority", {"samples": "0"}, "samples=0: give a whole number, at least 1"),

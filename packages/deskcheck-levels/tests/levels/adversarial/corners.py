@@ -218,7 +218,7 @@ def f(n):
     return out
 
 # call: f(5)
-# outside: a value of the kind int behind *
+# outside: a value of the kind int after *
 def f(n):
     def g(*a):
         return a

@@ -94,7 +94,7 @@ def test_the_official_client(kernels: tuple[Kernel, Kernel], tmp_path: Path) -> 
             ]
             for tool, arguments, problem in wrong:
                 assert problem in await said(tool, error=True, **arguments)
-            with pytest.raises(MCPError, match="unknown tool 'run'. The tools are kernels, context"):
+            with pytest.raises(MCPError, match=r"unknown tool 'run'\. The tools are kernels, context"):
                 await client.call_tool("run", {"code": "1"})
             cell = busy(two, tmp_path, "other = 3")
             text = await said("context", error=not has_subshells(), kernel="two", names=["other"])

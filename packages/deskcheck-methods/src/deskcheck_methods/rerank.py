@@ -97,7 +97,7 @@ async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) ->
         node,
         known_inputs=visible_inputs,
         ways=("known", "hints"),
-        numbers=random.Random(bench.puzzle.id),
+        rng=random.Random(bench.puzzle.id),
         propose=None,
     )
     inputs |= dict.fromkeys(literal_arguments(text for _, text in islice(offered, 3 * count)))

@@ -145,7 +145,7 @@ class EachFunction:
                 Account(file=target.file, function=target.function, line=target.line, why=target.reason)
             )
         program = target.program
-        numbers = random.Random(f"{self.seed}:{program.source}:{program.entry}")
+        rng = random.Random(f"{self.seed}:{program.source}:{program.entry}")
         line = 0 if target.node is None else target.node.lineno
         account = Account(file=target.display_path, function=program.entry or "", line=line)
         limit_s, used = self.cpu_s(), [0.0]
@@ -168,7 +168,7 @@ class EachFunction:
 
         try:
             search_result = search(
-                target, self.effort, counted, numbers, self.propose, go_on=lambda: spent_s() < limit_s
+                target, self.effort, counted, rng, self.propose, go_on=lambda: spent_s() < limit_s
             )
         except InputError as error:
             return Tried(replace(account, why=" ".join(str(error).split())[:300]))

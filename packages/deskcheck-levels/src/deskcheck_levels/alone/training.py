@@ -41,7 +41,7 @@ _FEW = 0.4
 def batches(drawn: Iterator[Steps], size: int, seed: object, again: list[Steps]) -> Iterator[list[Steps]]:
     """Batches of steps of several programs, with similar lengths. again: steps to repeat, which training
     adds."""
-    chance = random.Random(str(seed))
+    rng = random.Random(str(seed))
     while True:
         pool, count = [], 0
         while count < _POOL * size:
@@ -56,7 +56,7 @@ def batches(drawn: Iterator[Steps], size: int, seed: object, again: list[Steps])
             if packed[-1] and rows * _longest(part) > 72 * size:
                 packed.append([])
             packed[-1].append(part)
-        chance.shuffle(packed)
+        rng.shuffle(packed)
         yield from packed
 
 

@@ -780,7 +780,7 @@ def test_a_job_in_shards(folder: Path) -> None:
     """`record --shards` plans and records; again it does nothing; `status` reads the folder; what does not go together is refused with the way out."""
     first = deskcheck("record", "mine.jsonl", "--shards", 2, "--workers", 1, "--out", "runs", cwd=folder)
     assert (first.returncode, first.stderr) == (0, "")
-    assert "recorded 3 programs in runs, which holds 3 programs in " in first.stdout
+    assert "recorded 3 programs in runs, which now has 3 programs in " in first.stdout
     assert "1 raised, 2 returned" in first.stdout
     again = deskcheck("record", "mine.jsonl", "--shards", 2, "--out", "runs", "--json", cwd=folder)
     told = json.loads(again.stdout)

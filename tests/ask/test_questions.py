@@ -80,8 +80,8 @@ def test_an_assert_that_cannot_be_hidden_is_not_asked(record: Record) -> None:
     """Two calls in one assert, or an assert over several lines: the prompt would tell the answer."""
     test = "assert f(1) == f(2)"
     recording = record(f"def f(x):\n    return 3\n{test}\n", extra={"assert": test, "entry": "f"})
-    assert reasons("output", recording) == ["the assert does not hold exactly one call"]
-    assert reasons("path", recording) == ["the assert does not hold exactly one call"]
+    assert reasons("output", recording) == ["the assert does not contain exactly one call"]
+    assert reasons("path", recording) == ["the assert does not contain exactly one call"]
 
 
 def test_hiding_keeps_line_numbers() -> None:

@@ -112,7 +112,7 @@ def test_what_the_recorder_writes_is_the_script(tmp_path: Path, form: str) -> No
     assert [e.status for e in found.executions if e.error is None] == ["ok"] * 8
     assert [e.status for e in found.executions if e.error] == ["error", "error", "interrupted"]
     (note,) = found.notes
-    assert "'c09' waited behind one that raised" in note
+    assert "'c09' was queued after one that raised" in note
 
 
 def test_what_the_recorder_writes_of_drawn_steps_is_what_was_done() -> None:
@@ -178,7 +178,7 @@ def test_a_session(tmp_path: Path) -> None:
     assert sum(isinstance(step, Restart) for step in found.steps) == 1
     assert found.steps[-1].order == ("m1", "c1", "c9")
     said = " ".join(found.notes)
-    for part in ("whose creation is not in the log", "'c7', which is not there", "put at the end"):
+    for part in ("whose creation is not in the log", "deletes the unknown cell 'c7'", "put at the end"):
         assert part in said
 
 

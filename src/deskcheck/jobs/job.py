@@ -113,7 +113,7 @@ class JobSummary:
     def lines(self, out: Path) -> Iterator[str]:
         """Sentences about a job that records."""
         recorded = counted(self.recorded, "program")
-        yield f"recorded {recorded} in {out}, which holds {self.totals.text()}"
+        yield f"recorded {recorded} in {out}, which now has {self.totals.text()}"
         yield from self.notes()
 
     def notes(self) -> Iterator[str]:

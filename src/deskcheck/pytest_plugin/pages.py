@@ -207,7 +207,7 @@ def _how_it_ended(
     if error is not None and _went_through(error, call):
         return Outcome.RAISED, exception_text(error), None, False
     if call.tracer.cut is not None:
-        return Outcome.RETURNED, "what it returned is not recorded", None, False
+        return Outcome.RETURNED, "its result is not recorded", None, False
     return Outcome.KILLED, "it had not ended at the end of the test", None, False
 
 

@@ -294,7 +294,7 @@ class Writer:
                         events.add(batch)
                         count += batch.num_rows
                     if count != finished.n_events:
-                        spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
+                        spool_damaged(finished, f"it has {count} of {finished.n_events} events")
                     row = read_json(read_file(finished.row), str(finished.row))
                     row["first_row"] = first_row
                     recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))

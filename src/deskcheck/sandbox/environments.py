@@ -560,7 +560,7 @@ def _canonical(packages: Iterable[str], owner: str) -> tuple[str, ...]:
         if pin is None:
             raise InputError(
                 f"{owner}: {text!r} is not pinned: write NAME==VERSION, a version in full. "
-                "(What is installed now: pip freeze.)"
+                "(pip freeze lists the installed versions.)"
             )
         name = re.sub(r"[-_.]+", "-", pin["name"]).lower()
         extras = ",".join(

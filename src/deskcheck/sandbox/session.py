@@ -361,7 +361,7 @@ class Session:
             raise
         except BaseException:
             if self._ended is None:
-                self._lose("what it ran was cancelled", clean=False)
+                self._lose("its piece was cancelled", clean=False)
             raise
 
     def _permitted(self, request: dict[str, Any]) -> dict[str, Any]:

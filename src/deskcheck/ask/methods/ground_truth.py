@@ -75,12 +75,12 @@ def ground_truth_of(recording: Recording) -> GroundTruth | str:
         return "parts of the run are not recorded"
     program = without_answer(recording.program)
     if program is None:
-        return "the assert does not hold exactly one call"
+        return "the assert does not contain exactly one call"
     call = None
     if program is not recording.program:
         call = _call_in(recording.program)
         if call is None:
-            return "the assert does not hold exactly one call"
+            return "the assert does not contain exactly one call"
     ends = 0
     for row in recording.trace.rows:
         if row.file != program.filename:

@@ -63,7 +63,7 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
         *PREDICTED_BENCHMARKS,
         *REVAL_BENCHMARKS,
         BenchmarkReader(
-            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _of_user
+            "program", "your own tasks, in a file of rows: program:PATH, or only its path", _of_user
         ),
     ]
 }

@@ -74,7 +74,7 @@ def of_calls(
         for program in programs(source if path is None else f"{source}:{path}", note=note):
             if program.expected is None:
                 raise InputError(
-                    f"{program.id}: has no published answer; the key 'output' holds it in CRUXEval."
+                    f"{program.id}: has no published answer; CRUXEval has it in the key 'output'."
                 )
             try:
                 yield sample(program, shown(lines(program.code)), program.expected, strict=False)

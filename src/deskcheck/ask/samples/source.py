@@ -233,7 +233,7 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
     """
     program = without_answer(recording.program)
     if program is None:
-        return "the assert does not hold exactly one call"
+        return "the assert does not contain exactly one call"
     ran: dict[str, set[str]] = {program.filename: set()}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
         ran.setdefault(row.file, set()).add(row.function.partition(".<locals>")[0])

@@ -58,10 +58,11 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
     ).tag(config=True)
     mask = Bool(False, help="Take secrets out of the recording, by built-in patterns.").tag(config=True)
     mask_names = List(
-        Unicode(), help="Regular expressions for names whose values are secrets, beside the built-in ones."
+        Unicode(),
+        help="Regular expressions for names whose values are secrets, in addition to the built-in ones.",
     ).tag(config=True)
     mask_texts = List(
-        Unicode(), help="Regular expressions for secrets in text, beside the built-in ones."
+        Unicode(), help="Regular expressions for secrets in text, in addition to the built-in ones."
     ).tag(config=True)
 
     def initialize_settings(self) -> None:

@@ -323,7 +323,7 @@ class _Session:
         kinds = _output_kinds(output, self.row_name)
         if number in self.queued and not kinds:
             self.steps[number] = None
-            self._note(f"the cell {cell_id!r} waited behind one that raised: the kernel left it out")
+            self._note(f"the cell {cell_id!r} was queued after one that raised: the kernel skipped it")
             return
         step = self.steps[number]
         assert isinstance(step, Execution)

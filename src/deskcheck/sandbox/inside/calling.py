@@ -118,7 +118,7 @@ class Peer:
         try:
             answer = PlainDecoder(objects, self._from_there).loads(reply)
         except CannotCross as error:
-            raise TypeError(f"what the program answered cannot be read: {error}") from None
+            raise TypeError(f"the program's answer cannot be read: {error}") from None
         match answer:
             case ("returned", value, _):
                 return value
@@ -128,7 +128,7 @@ class Peer:
                 raise _for_the_caller(raised)
             case ("cannot", str(why)):
                 raise self._cannot(why)
-        raise TypeError("what the program answered cannot be read")
+        raise TypeError("the program's answer cannot be read")
 
     def _cannot(self, reason: str) -> NotCompared:
         if self.not_compared is None:

@@ -400,7 +400,7 @@ class Builtins(Operations):
         if nested_deeper(inside, _DEEPEST_TEXT):
             raise OutsideLanguage(f"the text of a value nested more than {_DEEPEST_TEXT} deep")
         if not is_plain(inside):
-            raise OutsideLanguage(f"a {kind_of(value).__name__} as text, or what it holds")
+            raise OutsideLanguage(f"a {kind_of(value).__name__} as text, or one of its items")
         if spec and (isinstance(value, float) or spec[-1] in _COMPUTED):
             raise OutsideLanguage(f"the format {spec}")
         text = {"str": str, "repr": repr, "ascii": ascii, None: lambda given: given}[conversion](value)  # type: ignore[operator]

@@ -440,7 +440,7 @@ def f(n):
     return '{0.real}'.format(n)
 
 # call: f(5)
-# outside: a ValueError as text, or what it holds
+# outside: a ValueError as text, or one of its items
 def f(n):
     return str(ValueError(int)), str(ValueError([1, 'a']))
 

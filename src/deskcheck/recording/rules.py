@@ -354,7 +354,7 @@ class _Checker:
                 self._objects += 1
             thread.ways[number] = way
         elif self.references:
-            _need(number in thread.ways, "a change of an object which is unknown")
+            _need(number in thread.ways, "a change of an unknown object")
             texts.change(change, thread.ways[number])
         else:
             splice = change.get("splice", [])

@@ -275,7 +275,7 @@ def test_a_cell_that_ended_otherwise_in_the_record(tmp_path: Path) -> None:
     first, *others = recorded.executions
     other = replace(recorded, steps=(replace(first, status=Status.ERROR), *others))
     with Trials(other) as trials:
-        assert trials.at(2).refusal == "step 0 ended as ok, in the trajectory as error"
+        assert trials.at(2).refusal == "step 0 ended as ok, but as error in the trajectory"
 
 
 def test_what_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:

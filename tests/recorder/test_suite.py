@@ -760,7 +760,7 @@ def test_another_environment_does_not_tell_of_the_first(
     folder = project(tmp_path, TELLING)
     monkeypatch.setenv("MARKER_TOKEN", "sk-hunter2hunter2")
     (tmp_path / "runs/pytest-output.txt").mkdir(parents=True)
-    with pytest.raises(RecordingError, match="cannot keep the output of the tests: Is a dir"):
+    with pytest.raises(RecordingError, match="cannot save the output of the tests: Is a dir"):
         record(folder, tmp_path / "runs")
     for path in (path for path in (tmp_path / "runs").rglob("*") if path.is_file()):
         assert b"hunter2" not in path.read_bytes()

@@ -329,7 +329,7 @@ GOOD = list(row(0))
         (json.dumps(row(0, line=2**31)), "its line is not a number"),
         (json.dumps(row(0, locals="{")), "locals: "),
         (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
-        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is not known"),
+        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is unknown"),
         (json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')), "objects: a change of an object"),
     ],
 )

@@ -223,8 +223,8 @@ def at(**columns: Any) -> Row:
     [
         ({"locals": "[" * 5000 + "]" * 5000}, "locals: "),
         ({"value": '{"tuple":[' * 200 + "]}" * 200}, "value: more than 250 deep"),
-        ({"value": '{"ref":7}'}, "it refers to #7, which is not known"),
-        ({"objects": '{"7":{"fields":{}}}'}, "objects: a change of an object which is not known"),
+        ({"value": '{"ref":7}'}, "it refers to #7, which is unknown"),
+        ({"objects": '{"7":{"fields":{}}}'}, "objects: a change of an unknown object"),
         ({"objects": '{"7":{"kind":"dict","type":"dict","items":[1]}}'}, "objects: an item of a mapping"),
         ({"objects": '{"7":{"kind":"bytearray","type":"bytearray","items":[256]}}'}, "objects: no byte"),
         ({"objects": '{"7":{"kind":"method","type":"method"}}'}, "objects: an object of an unknown kind"),

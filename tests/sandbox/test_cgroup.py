@@ -156,7 +156,7 @@ def test_a_machine_without_memory_is_not_a_program_beyond_its_limit(
     finally:
         around.rmdir()
     assert run_result.outcome is Outcome.OUT_OF_MEMORY, run_result
-    assert "the machine ran out of memory" in run_result.detail
+    assert "the machine had no memory left" in run_result.detail
 
 
 WAITS = """

@@ -34,7 +34,7 @@ def written(path: Path, *rows: Any) -> Path:
         ({"task": "fix"}, "'task' is 'fix'. It must be one of write, complete, repair, edit"),
         ({"task": "repair"}, "'code' is missing: give the program to repair"),
         ({"test": "assert f() == 1"}, "'test' is not a field of such a row"),
-        ({"cases": [{"stdin": "", "stdout": ""}]}, "the row has tests and cases, and may have one of them"),
+        ({"cases": [{"stdin": "", "stdout": ""}]}, "the row has tests and cases, but only one is allowed"),
         ({"cases": [{"stdin": ""}], "tests": None}, "'cases[0]' must have stdin and stdout"),
         ({"cases": [{"stdin": 1, "stdout": ""}], "tests": None}, "'cases[0].stdin' is a whole number"),
         ({"cases": [{"stdin": "", "stdout": ""}], "tests": None}, "a script has no entry_point"),

@@ -110,7 +110,7 @@ def test_every_kind_of_step(page: Page, work: Path) -> None:
     assert [text.partition(" [")[0] for text in said] == [
         "cell 1 of 2 runs",
         "cell 2 of 2 runs",
-        "a cell is put in as 1 of 3",
+        "a cell is inserted as 1 of 3",
         "cell 1 of 3 runs",
         "cell 3 of 3 runs",
         "cell 3 of 3 is edited",
@@ -187,7 +187,7 @@ def test_keys_reach_everything(page: Page, book: Path, book_file: Path) -> None:
 def test_stored_and_fresh_side_by_side(page: Page, book: Path, book_file: Path) -> None:
     """With the notebook beside it, both outputs stand next to each other, with the normalisers."""
     page.show(notebook_page(read_trajectory(book), read_notebook(book_file)), "#now .which")
-    assert page.text(".verdict").startswith("the same after normalisers: address")
+    assert page.text(".verdict").startswith("equal after normalisers: address")
     page.press("d")
     at(page, 1)
     assert page.texts(".sides pre") == ["4\n", "3\n"]

@@ -66,7 +66,7 @@ def judge(
                     raise result
                 ended[run] = result
             if answering in ended and checking not in ended:
-                checking.stop(Outcome.KILLED, "the program has ended")
+                checking.stop(Outcome.KILLED, "the program is gone")
             if checking in ended and answering not in ended:
                 answering.stop(Outcome.RETURNED, "")
     printed(ended[checking].stdout)
@@ -74,7 +74,7 @@ def judge(
 
 
 def _judged(answer: RunResult, check: RunResult, checking: ProcessRun) -> RunResult:
-    if checking.stopped is not None and checking.stopped[1] == "the program has ended":
+    if checking.stopped is not None and checking.stopped[1] == "the program is gone":
         if answer.outcome is Outcome.RETURNED:
             return replace(answer, outcome=Outcome.WRONG, detail="it ended before the check was over")
         return answer

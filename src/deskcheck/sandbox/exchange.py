@@ -166,9 +166,7 @@ class ChildRun(Generic[Ended]):
         """Have the process killed for its forged message. No more is read from the channel."""
         self.has_forged = True
         if isinstance(error, TooLong) and error.limit == CALL_BYTES:
-            self.stop(
-                Outcome.OUT_OF_MEMORY, f"a call with more than {CALL_BYTES} bytes of arguments or result"
-            )
+            self.stop(Outcome.OUT_OF_MEMORY, f"a call that takes or gives more than {CALL_BYTES} bytes")
         else:
             self.stop(Outcome.KILLED, f"it wrote to {self.channel_name}: {error}")
 
@@ -381,5 +379,5 @@ def follow(run: ChildRun[Ended], cancelled: Callable[[], bool]) -> Ended:
 def beyond_wall_time(limits: Limits) -> tuple[Outcome, str]:
     """The outcome and its detail if the run gets no more wall time."""
     return Outcome.TIMED_OUT, (
-        f"more than {WALL_TIMES} times {limits.wall_s:g} s of wall time, including waits for a processor"
+        f"more than {WALL_TIMES} times {limits.wall_s:g} s of wall time, with its waiting for a processor"
     )

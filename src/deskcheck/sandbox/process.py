@@ -191,7 +191,7 @@ class ProcessRun(RecordedRun[RunResult]):
         if not self.decoder.ready:
             tail = text(self.stderr, 2000).strip()
             raise SandboxError(f"the process ended with status {status} before the program began: {tail}")
-        return Outcome.EXITED, f"status {status}, without a message"
+        return Outcome.EXITED, f"status {status}, without a word"
 
 
 def limit_met(report: ServerReport, limits: Limits) -> tuple[Outcome, str] | None:

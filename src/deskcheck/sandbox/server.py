@@ -357,7 +357,7 @@ class Server:
         """
         if self.group is not None and self.group.times_full() > self._full_before:
             return f"more than {allowed}, by the kernel's count"
-        return "the machine ran out of memory; the program had not reached its limit"
+        return "the machine had no memory left; the program had not reached its limit"
 
     def kill(self) -> None:
         """Have the program that runs killed; the report still comes."""

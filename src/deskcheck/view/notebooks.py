@@ -155,7 +155,7 @@ def _why(report: Report) -> Iterator[Text]:
         modules = ", ".join(f"{name} ({count})" for name, count in report.missing_modules.most_common(20))
         yield Text(f"missing modules (notebooks): {modules}")
     if report.fired:
-        yield Text("\nthe same after normalisers (cells)", style="bold")
+        yield Text("\nequal after normalisers (cells)", style="bold")
         for name, count in report.fired.most_common():
             yield Text(f"{count:5d}  {name}")
     by_status = ", ".join(f"{count} {word(status)}" for status, count in report.by_status.most_common())

@@ -109,7 +109,7 @@ class Peer:
         while True:
             reply = receive(self._channel)
             if reply is None:
-                raise EOFError("the program has ended")
+                raise EOFError("the program is gone")
             if not _is_call(reply):
                 return self._result(reply, sent.objects)
             self._answer(reply)
@@ -118,7 +118,7 @@ class Peer:
         try:
             answer = PlainDecoder(objects, self._from_there).loads(reply)
         except CannotCross as error:
-            raise TypeError(f"the program's answer cannot be read: {error}") from None
+            raise TypeError(f"what the program answered cannot be read: {error}") from None
         match answer:
             case ("returned", value, _):
                 return value
@@ -128,7 +128,7 @@ class Peer:
                 raise _for_the_caller(raised)
             case ("cannot", str(why)):
                 raise self._cannot(why)
-        raise TypeError("the program's answer cannot be read")
+        raise TypeError("what the program answered cannot be read")
 
     def _cannot(self, reason: str) -> NotCompared:
         if self.not_compared is None:

@@ -151,7 +151,7 @@ class PlainEncoder:
         elif callable(value):
             return ["function", self._stays(value), str(getattr(value, "__name__", "function"))]
         elif kind.__module__ == "__main__" and kind.__eq__ is not object.__eq__:
-            raise OwnWord(f"{kind.__name__!r} defines its own equality")
+            raise OwnWord(f"{kind.__name__!r} says itself what it is equal to")
         raise CannotCross(f"{kind.__name__!r} is not a plain type")
 
     def _error(self, kind: type[BaseException], error: BaseException) -> Any:
@@ -285,7 +285,7 @@ class PlainDecoder:
                 return {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[text]
             case ["again", int(number)]:
                 if number not in self._read:
-                    raise ValueError("an object that was not sent before")
+                    raise ValueError("an object that was not told")
                 return self.objects[number]
             case ["dict_keys", *items]:
                 return dict.fromkeys(map(self._value, items)).keys()
@@ -312,7 +312,7 @@ class PlainDecoder:
 
     def _numbered(self, kind: str, number: int, *parts: Any) -> Any:
         if type(number) is not int or number in self._read:
-            raise ValueError("an object that was sent before")
+            raise ValueError("an object that was told before")
         self._read.add(number)
         target: Any = self.objects.get(number)
         if kind == "ndarray":
@@ -322,7 +322,7 @@ class PlainDecoder:
             elif (target.shape, target.dtype) == (array.shape, array.dtype):
                 target[...] = array
             else:  # its shape was set
-                raise ValueError("an array of a different shape")
+                raise ValueError("an array of another shape")
             return self.objects[number]
         base: Any = _NUMBERED[kind]
         if kind == "deque":
@@ -334,7 +334,7 @@ class PlainDecoder:
         target = base() if target is None else target
         self.objects[number] = target  # before its members, of which it may be one
         if not isinstance(target, base):
-            raise ValueError("an object of a different type")
+            raise ValueError("an object of another type")
         if kind == "bytearray":
             (text,) = parts
             target[:] = bytes.fromhex(text)
@@ -367,10 +367,10 @@ def _array(kind: Any, shape: Any, data: Any) -> Any:
     try:
         import numpy
     except ImportError:
-        raise CannotCross("an array, and the check runs without numpy") from None
+        raise CannotCross("an array, and there is no numpy where the check runs") from None
     dtype = numpy.dtype(str(kind))
     if dtype.kind not in _ARRAYS or dtype.hasobject or not all(type(size) is int for size in shape):
-        raise ValueError("not a plain array")
+        raise ValueError("no plain array")
     return numpy.frombuffer(bytes.fromhex(data), dtype).reshape(shape).copy()
 
 
@@ -387,7 +387,7 @@ def _made_error(kind: str, base: str, args: Any, text: Any, attributes: dict[str
     """An exception like that of the program: with its builtin base class, its name and its text."""
     parent = getattr(builtins, base, None)
     if not (isinstance(parent, type) and issubclass(parent, BaseException)) or type(args) is not tuple:
-        raise ValueError("not an exception")
+        raise ValueError("no exception")
     if kind in _OURS or not kind.isidentifier():
         kind = Raised.__name__
     kind_made: type[BaseException] = parent

@@ -56,7 +56,7 @@ def test_the_caller_does_not_grow_and_the_folder_can_be_read(tmp_path: Path, nam
     elif name in ("an end", "a value that is no end"):
         assert outcome == "returned"  # by what it said with the key: its trace is its own word too
     else:
-        assert (outcome, detail) == ("exited", "status 0, without a message")
+        assert (outcome, detail) == ("exited", "status 0, without a word")
         assert cut == ("bytes" if name in _CUT else "ended")
     for command in (
         ("runs", "check", "runs"),

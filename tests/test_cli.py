@@ -580,7 +580,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
     shown = deskcheck("runs", "status", "runs", "--failures", cwd=folder)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert "runs: 3 programs in 1 shards" in shown.stdout
+    assert "runs: recorded 3 programs in 1 shards" in shown.stdout
     assert "1 raised, 2 returned" in shown.stdout
     assert "rerun the command to record the remaining programs" in shown.stdout
     # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.
@@ -603,7 +603,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
         assert f"written by process {writer.pid}" in deskcheck("runs", "status", "killed", cwd=folder).stdout
         writer.communicate("", timeout=120)
     shown = deskcheck("runs", "status", "killed", cwd=folder)
-    assert "recorded are 0 programs in 0 shards" in shown.stdout
+    assert "recorded 0 programs in 0 shards" in shown.stdout
     assert "1 more are finished" in shown.stdout
     assert "no process is writing here" in shown.stdout
     told = json.loads(deskcheck("runs", "status", "killed", "--json", cwd=folder).stdout)
@@ -696,7 +696,7 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     ]
     assert (again["job"]["recorded"], again["job"]["skipped"]) == (0, 5)
     shown = deskcheck("runs", "status", "scores", "--verify", cwd=folder)
-    assert "whole are 5 answers in 1 shards, 4 right" in shown.stdout
+    assert "complete: 5 answers in 1 shards, 4 right" in shown.stdout
 
     (folder / "b.jsonl").write_text('{"id": "none", "completion": ""}\n')
     odd = deskcheck("offline", "score", "q.jsonl", "b.jsonl", "--out", "odd", cwd=folder)

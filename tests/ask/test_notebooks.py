@@ -509,7 +509,7 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
         trajectory_files([tmp_path])
     for folder in "ab":
         run(tmp_path / folder, "n", ANALYSIS)
-    with pytest.raises(InputError, match="both are the trajectory 'n'"):
+    with pytest.raises(InputError, match="both have the id 'n'"):
         samples_of(*trajectory_files([tmp_path]))
 
 

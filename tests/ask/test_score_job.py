@@ -485,7 +485,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=said_why):
             scored(tmp_path / "q.jsonl", [answers], tmp_path / "out")
     for paths, said_why in (
-        ([tmp_path / "no.jsonl"], r"no\.jsonl: file not found"),
+        ([tmp_path / "no.jsonl"], r"no\.jsonl: no such file"),
         ([tmp_path], "is not a file"),
         ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: no answers"),
     ):

@@ -159,7 +159,7 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
         assert refused.returncode == 2
         others = bench(place.parent, "--with-package", "six")
         assert "was made before, with other options or for another project" in others.stderr
-        assert "the project has changed since. Make it anew with --replace" in refused.stderr
+        assert "the project has changed since. Make it again with --replace" in refused.stderr
     finally:
         tools.write_text(text)
 

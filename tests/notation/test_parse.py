@@ -121,7 +121,7 @@ def test_it_says_what_is_wrong() -> None:
         ("f 1: a=[1, 2", 13, "expected ','"),
         ("f 1: a=2 b=3", 10, "expected the end of the line"),
         ("f 1: a=007", 8, "a number that begins with 0"),
-        ("f 1: a=b", 8, "b is no value"),
+        ("f 1: a=b", 8, "b is not a value"),
         ("f 1: a=#3", 10, "#3 is used but never defined"),
         ("f 1: a=(1)", 11, "a tuple of one item has a comma after it"),
         ("1: a=1", 2, "no frame is open: expected a function"),

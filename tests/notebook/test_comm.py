@@ -113,7 +113,7 @@ def test_what_cannot_be_asked(kernel: Kernel) -> None:
         ({"budget": 10**9}, "budget=1000000000 must be a number of tokens, 0 to 100,000"),
         ({"form": "xml"}, "form='xml' must be text or json"),
         ({"code": "x" * 300_000}, "... must be code of up to 200,000 characters"),
-        ({"names": ["x"], "code": "x"}, "give the one or the other"),
+        ({"names": ["x"], "code": "x"}, "give either names or code"),
         ({"names": ["In"]}, "names that IPython assigns are not shown"),
     ]
     for question, said in wrong:

@@ -206,7 +206,7 @@ def test_sessions_are_kept_apart(tmp_path: Path) -> None:
     ("change", "said"),
     [
         (lambda text: text.replace("cell_index", "cell"), "lacks the columns cell_index"),
-        (lambda text: text.replace("execute", "explode", 1), "line 2: the event 'explode'"),
+        (lambda text: text.replace("execute", "explode", 1), "line 2: unknown event 'explode'"),
         (lambda text: text.replace("2023-05", "May"), "line 2: the time"),
         (lambda text: text[: text.rindex("s,k1")], "cut off"),
         (lambda text: text.replace(",c1,", ",,"), "without a cell_index"),
@@ -217,7 +217,7 @@ def test_sessions_are_kept_apart(tmp_path: Path) -> None:
         (lambda text: POSTED.read_text()[:300], "line 1: is not a JSON object"),
         (lambda text: POSTED.read_text().replace('\\"ename', '\\"name'), "line 9: error has no exception"),
         (lambda text: POSTED.read_text().replace('\\"id', '\\"no'), "line 1: save_notebook has no list"),
-        (lambda text: text + '"x', "no CSV file"),
+        (lambda text: text + '"x', "not a CSV file"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path: Path, change: Any, said: str) -> None:

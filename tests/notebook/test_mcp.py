@@ -87,7 +87,11 @@ def test_the_official_client(kernels: tuple[Kernel, Kernel], tmp_path: Path) -> 
                 ("context", {"token": 5}, "'token' was unexpected). Parameters: kernel, names, code, tokens"),
                 ("context", {"tokens": -1}, "tokens: -1 is less than the minimum of 0"),
                 ("context", {"names": "frame"}, "names: 'frame' is not of type 'array'"),
-                ("context", {"kernel": "two", "names": ["other"], "code": "other"}, "the one or the other"),
+                (
+                    "context",
+                    {"kernel": "two", "names": ["other"], "code": "other"},
+                    "give either names or code",
+                ),
                 ("variable", {"kernel": "two"}, "'name' is a required property"),
                 ("variable", {"kernel": "two", "name": "other.upper()"}, "must be the name of a variable"),
                 ("cells", {"kernel": "two", "last": 0}, "last: 0 is less than the minimum of 1"),

@@ -208,14 +208,14 @@ def test_the_rule(rule_trials: Trials, number: int) -> None:
 
 REFUSED = {
     "time": ("import time", "print(time.time())", "two runs of the true cell differ: stdout"),
-    "randomness": ("import secrets", "k = secrets.token_hex()", "does not agree with itself: variable"),
+    "randomness": ("import secrets", "k = secrets.token_hex()", "two runs of the true cell differ: variable"),
     "nothing": ("x = 1", "x", None),
     "no visible effect": ("import threading\nl = threading.Lock()", "l.acquire();", "has no visible effect"),
     "its end": ("x = 1", "import os; os._exit(3)", "died"),
     "a thread": (
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
         "1 + 1",
-        "no fork: 1 threads of",
+        "no fork: the session runs 1 threads",
     ),
     "a file": ("import tempfile\nf = open('f', 'w')", "1 + 1", "no fork"),
 }  # fmt: skip

@@ -311,11 +311,11 @@ GOOD = list(row(0))
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no JSON"),
-        ("[0, 0", "no JSON"),
-        (b"\xff\xff", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("9" * 10_000, "no JSON"),
+        ("", "not.* JSON"),
+        ("[0, 0", "not.* JSON"),
+        (b"\xff\xff", "not.* JSON"),
+        ("[" * 100_000, "not.* JSON"),
+        ("9" * 10_000, "not.* JSON"),
         ("{}", "not the 17 fields"),
         (json.dumps(GOOD[:-1]), "not the 17 fields"),
         (json.dumps([*GOOD, None]), "not the 17 fields"),
@@ -337,7 +337,7 @@ def test_what_is_no_event_is_refused(tmp_path: Path, text: str | bytes, reason: 
     """A line that is no event is named and left out; what came before it can be finished."""
     with Writer(tmp_path) as writer:
         spool = writer.begin(program("p"))
-        with pytest.raises(RecordingError, match=f"recording 'p', event 0 is refused: {reason}"):
+        with pytest.raises(RecordingError, match=f"recording 'p', event 0 is not valid: {reason}"):
             spool.write(text)
         spool.write(json.dumps(row(0)))
         spool.finish(RunResult(outcome=Outcome.KILLED, cut="damaged"), ENVIRONMENT)
@@ -546,7 +546,7 @@ def test_what_a_killed_writer_finished_is_announced(tmp_path: Path) -> None:
     """A reader of a folder whose writer was killed says what is missing and how to have it."""
     script = "w = Writer(folder); record(w, 'a'); os._exit(9)"
     assert run_child(script, tmp_path).returncode == 9
-    with pytest.raises(RecordingError, match=r"holds no recordings\. 1 more are finished in"):
+    with pytest.raises(RecordingError, match=r"has no recordings\. 1 more are finished in"):
         Recordings(tmp_path)
     with Writer(tmp_path) as writer:
         record(writer, "b")
@@ -889,7 +889,7 @@ def test_foreign_files(copied: Path) -> None:
     with pytest.raises(RecordingError, match="not a Parquet file: it does not begin with PAR1"):
         Recordings(copied, allow_truncated=True)
     pq.write_table(pa.table({"id": ["p2", "p3"]}), path)
-    with pytest.raises(RecordingError, match="not one of recordings"):
+    with pytest.raises(RecordingError, match="a Parquet file without recordings"):
         Recordings(copied)
     pq.write_table(pa.table({"id": ["p2"]}).replace_schema_metadata({"deskcheck.format": "1"}), path)
     with pytest.raises(RecordingError, match="lacks a column 'code' of type string"):

@@ -396,7 +396,7 @@ def test_csv_that_is_none(tmp_path: Path, text: str, message: str) -> None:
         ("livecodebench", "output", "one", "returned '1', not 'one'"),
         ("coconut", "ExecutedLines", "[2, 3, 3, 4]", None),
         ("coconut", "ExecutedLines", "[2, 4, 3]", "line 3 runs as number 2, where line 4 should"),
-        ("coconut", "ExecutedLines", "[2, 3]", "3 lines run, not 2; the first 2 are the same"),
+        ("coconut", "ExecutedLines", "[2, 3]", "3 lines run, not 2; the first 2 are equal"),
         ("surge", "gt", "0 x", r"printed '0 x\n1 x', not '0 x'"),
     ],
 )

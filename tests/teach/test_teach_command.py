@@ -93,7 +93,7 @@ def test_a_folder_of_something_else_is_left_alone(record: Recorded, tmp_path: Pa
     """The recordings' own folder among them; and lessons are not made into the folder of another run."""
     runs = record(*[call(f"run{n}", CODE.format(n), "(2)") for n in range(8)])
     before = sorted(path.name for path in runs.iterdir())
-    with pytest.raises(InputError, match="is not empty and is not a training run"):
+    with pytest.raises(InputError, match="is neither empty nor a training run"):
         teach(runs, "--out", runs, *SMALL)
     assert sorted(path.name for path in runs.iterdir()) == before
     out = tmp_path / "model"

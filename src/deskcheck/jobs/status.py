@@ -50,7 +50,7 @@ class JobStatus:
     def lines(self, folder: Path) -> Iterator[str]:
         """Sentences for a person."""
         if self.planned is None:
-            yield f"{folder}: {self.totals.text()} recorded"
+            yield f"{folder}: recorded {self.totals.text()}"
             if self.inside:
                 yield f"{self.inside} more are finished, and readable once `record` has ended here"
             if self.driver is not None:

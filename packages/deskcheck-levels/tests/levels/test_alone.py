@@ -156,7 +156,7 @@ def test_values_come_back_from_their_words() -> None:
         ("def f(n):\n    return n // 0\n", "by zero"),
         (
             "def f(n):\n    for i in range(n):\n        if i:\n            for j in range(i):\n                n += j\n",
-            "in another",
+            "nested loops",
         ),
         ("def f(n):\n    return n, n\n", "kind tuple"),
         ("def f(n):\n    return min(n)\n", "min of 1"),

@@ -311,11 +311,11 @@ def test_what_a_reader_misreads_is_not_outside(
     [
         ("try:\n        a = 1\n    except ValueError:\n        pass", "try"),
         ("a = [b for b in a]", "ListComp"),
-        ("a = f'{b}'", "values in it"),
+        ("a = f'{b}'", "with placeholders"),
         ("a.x = 1", "Attribute"),
         ("a = (b +\n        1)", "several lines"),
         ("if a: b = 1", "on a line"),
-        ("a = g(x=1)", "by name"),
+        ("a = g(x=1)", "a keyword argument"),
         ("def g():\n        return a", "a function inside of a function"),
         ("a = b'1'", "a literal of the kind bytes"),
         ("a = 1j", "a literal of the kind complex"),

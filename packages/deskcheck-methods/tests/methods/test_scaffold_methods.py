@@ -297,7 +297,7 @@ def test_a_team_of_ones_own(sandbox: Sandbox, tmp_path: Path) -> None:
         ("[other]\n", "unknown team 'pair' in .*It has other"),
         ("[pair]\nrounds = 0\n", "a team needs rounds, at least 1, and steps"),
         ('[[pair.step]]\nname = "a"\nrole = "b"\n', "step 1: a step needs name, role and prompt"),
-        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = 3\n', "step 1: 'prompt' must be a text"),
+        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = 3\n', "step 1: 'prompt' must be text"),
         (
             '[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "c"\ngives = "cake"\n',
             "gives is one of text, code, tests",

@@ -90,7 +90,7 @@ def test_every_method_that_runs_code_is_named_and_described() -> None:
         ("repair", {"explain": "perhaps"}, "explain=perhaps: give true or false"),
         ("majority", {"samples": "0"}, "samples=0: give a whole number, at least 1"),
         ("majority", {"samples": "many"}, "samples=many: give a whole number"),
-        ("rerank", {"calls": "0"}, "calls=0: give a whole number, at least 1. Limit for completions"),
+        ("rerank", {"calls": "0"}, "calls=0: give a whole number, at least 1. Maximum number of completions"),
         ("rerank", {"tokens": "-5"}, "tokens=-5"),
         ("rerank", {"runs": "-1"}, "runs=-1: give a whole number, at least 0"),
     ],
@@ -108,7 +108,7 @@ def test_what_a_method_cannot_answer_is_refused() -> None:
     )
     check_answers(("majority", "direct"), {"output": [other]})
     with pytest.raises(
-        InputError, match="repair cannot answer output: that asks for value, and it gives program or self"
+        InputError, match="repair cannot answer output: that asks for value, but it gives program or self"
     ):
         check_answers(("repair",), {"output": [other]})
     with pytest.raises(InputError, match="repair: unknown option 'rouns'"):

@@ -182,7 +182,7 @@ def _jobs(source: str) -> Iterator[_Job]:
     prefix = next((prefix for prefix in PREFIXES if source.startswith(prefix)), "")
     path = Path(source.removeprefix(prefix))
     if not path.exists():
-        raise InputError(f"{source}: no {path}.")
+        raise InputError(f"{source}: no such file: {path}.")
     file = str(path.resolve())
     if prefix == "june:":
         yield from _june_jobs(path, file)

@@ -345,7 +345,7 @@ def test_nothing_to_ask(tmp_path: Path) -> None:
     assert command_line("run", "-q", "--out", "runs", "app.py", cwd=tmp_path).returncode == 0
     asked = command_line("ask", "runs", "-q", "output", "-m", "deskcheck/oracle", cwd=tmp_path)
     assert asked.returncode == 2
-    assert "not asked for output: 1 run by its user" in asked.stdout
+    assert "not asked for output: 1 recorded by `deskcheck run`" in asked.stdout
     assert "nothing was asked" in asked.stderr
 
 

@@ -136,7 +136,7 @@ def test_the_same_again_is_read_and_of_two_runs_the_newer_counts(
     (first,) = asked(questions=["output"])
     (again,) = asked(questions=["output"])
     assert (again.folder, again.samples) == (first.folder, first.samples)
-    assert "this was asked before" in told[-1]
+    assert "these questions were asked before" in told[-1]
     (other,) = asked(questions=["output"], out=tmp_path / "ask" / "other")
     assert other.folder != first.folder
     newer = asked(questions=["output"], settings=AskSettings(methods=("direct", "chain_of_thought")))

@@ -492,7 +492,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=said_why):
             scored(questions, paths, tmp_path / "out")
     assert not list(tmp_path.glob("out/*.parquet"))
-    with pytest.raises(InputError, match=r"nothing to ask: 1 is no call"):
+    with pytest.raises(InputError, match=r"no questions: 1 it is not a call"):
         write_questions(tmp_path / "none.jsonl", [_printing()], ["input"])
     with pytest.raises(InputError, match="cannot be written"):
         write_questions(tmp_path / "no" / "q.jsonl", [_printing()], ["output"])

@@ -144,7 +144,7 @@ def test_work_that_is_hidden_is_counted(judge: Quick) -> None:
     ):
         found = fast(code, judge)
         assert found.tested.right, found
-        assert found.reason.startswith("right, and not faster")
+        assert found.reason.startswith("right, but not faster")
         assert (found.instructions or 0) > 4000
     library = (
         "from collections import namedtuple\nfrom dataclasses import dataclass\nimport ast, decimal, enum, statistics\n"

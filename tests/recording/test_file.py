@@ -330,7 +330,10 @@ GOOD = list(row(0))
         (json.dumps(row(0, locals="{")), "locals: "),
         (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
         (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is unknown"),
-        (json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')), "objects: a change of an object"),
+        (
+            json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')),
+            "objects: a change of an unknown object",
+        ),
     ],
 )
 def test_what_is_no_event_is_refused(tmp_path: Path, text: str | bytes, reason: str) -> None:

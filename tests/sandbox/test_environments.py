@@ -147,8 +147,8 @@ def test_requirements_files_are_read(tmp_path: Path) -> None:
     [
         ('python = "2.7"', "is not like 3.12"),
         ("packages = [1]", "lists of strings"),
-        ('pakages = ["six==1.0"]', "'pakages' is not known"),
-        ('packages = "six==1.0"', "not of its kind"),
+        ('pakages = ["six==1.0"]', "'pakages' is unknown"),
+        ('packages = "six==1.0"', "has the wrong type"),
         ("packages = [", "is not TOML"),
         ('name = "../up"', "a name is made of"),
     ],

@@ -56,7 +56,7 @@ def test_a_wrong_row_is_named_by_line_and_field(changed: dict[str, Any], said: s
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"t\.jsonl:2: 'id': 'a' is the id of t\.jsonl:1, too"):
+    with pytest.raises(InputError, match=r"t\.jsonl:2: 'id': t\.jsonl:1 also has the id 'a'"):
         list(read_coding_tasks(written(tmp_path / "t.jsonl", ROW, ROW), "t.jsonl"))
 
 

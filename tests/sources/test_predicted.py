@@ -374,7 +374,7 @@ def test_reval_is_two_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,a\n1,2\n", "two columns have one name"),
+        ("a,a\n1,2\n", "two columns have the same name"),
         ("a,b\n1,2\n1\n", r"row 2: has 1 cells, and the first line 2"),
         ('a,b\n1,"2', r"line 2: not CSV"),
         ("", "has no rows"),

@@ -74,7 +74,7 @@ def test_a_model_of_another_notation_is_not_run(runs: Path, tmp_path: Path) -> N
     torch.manual_seed(0)
     other = Model(ModelConfig(vocab_size=Bytes.size, layers=1, hidden_size=32, heads=2, intermediate_size=32))
     other.save(tmp_path / "other", {"taught": {"notations": ["compact"], "jumps": [1]}})
-    with pytest.raises(DeskcheckError, match="was taught compact, and is asked in dynamic"):
+    with pytest.raises(DeskcheckError, match="was taught compact, but is asked in dynamic"):
         step(runs, "--model", tmp_path / "other")
 
 

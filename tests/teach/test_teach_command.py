@@ -108,7 +108,7 @@ def test_a_folder_of_something_else_is_left_alone(record: Recorded, tmp_path: Pa
 
 def test_recordings_that_are_not_cleared(record: Recorded, tmp_path: Path) -> None:
     runs = record(*[call(f"run{n}", CODE.format(n), "(2)", train_ok=False) for n in range(8)])
-    with pytest.raises(InputError, match="say --any-licence"):
+    with pytest.raises(InputError, match="add --any-licence"):
         teach(runs, "--out", tmp_path / "model", *SMALL)
     teach(runs, "--out", tmp_path / "model", *SMALL, "--any-licence")
     with pytest.raises(InputError, match="has no recordings"):

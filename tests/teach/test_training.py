@@ -174,9 +174,9 @@ def test_a_model_says_what_it_was_taught(record: Recorded, lessons: Path, tmp_pa
     teach(lessons, tmp_path / "steps", config=SMALL, training=replace(SHORT, steps=1))
     steps = open_checkpoint(tmp_path / "steps")
     steps.refuse_untaught("dynamic", [1])
-    with pytest.raises(InputError, match="was taught dynamic, and is asked in compact"):
+    with pytest.raises(InputError, match="was taught dynamic, but is asked in compact"):
         steps.refuse_untaught("compact")
-    with pytest.raises(InputError, match="jumps of 1 events, and is asked for 4, 7"):
+    with pytest.raises(InputError, match="jumps of 1 events, but is asked for 4, 7"):
         steps.refuse_untaught("dynamic", [1, 4, 7])
     (lessons / "lessons.json").unlink()
     teach(lessons, tmp_path / "unsaid", config=SMALL, training=replace(SHORT, steps=1))

@@ -206,7 +206,7 @@ function ExampleView({ example }: { example: Example }): JSX.Element {
           <h4>{name}</h4>
           <pre tabIndex={0} aria-label={name}>
             {visible(text, true)}
-            {more > 0 && <span class="cut"> … {more.toLocaleString("en")} characters more</span>}
+            {more > 0 && <span class="cut"> … {more.toLocaleString("en")} more characters</span>}
           </pre>
         </div>
       ))}

@@ -415,23 +415,23 @@ form(In *in)
             if (next(in) != '[') return bad(in, "not a list of texts");
             for (bool one = true; element(in, &one); n++) {
                 if (next(in) != '"' || !string(in, &text)) return bad(in, "not a list of texts");
-                if (bit == K_COMPLEX && !float_text(&text)) return bad(in, "not a complex number");
+                if (bit == K_COMPLEX && !float_text(&text)) return bad(in, "not a valid complex");
             }
             if (in->error) return false;
-            if (bit == K_COMPLEX && n != 2) return bad(in, "not a complex number");
+            if (bit == K_COMPLEX && n != 2) return bad(in, "not a valid complex");
         } else {
             if (next(in) != '"') return bad(in, "a part is not text");
             if (!string(in, &text)) return false;
             if (bit == K_INT) int_right = int_text(&text);
-            if (bit == K_FLOAT && !float_text(&text)) return bad(in, "not a float");
-            if (bit == K_BYTES && text.wide) return bad(in, "not bytes");
+            if (bit == K_FLOAT && !float_text(&text)) return bad(in, "not a valid float");
+            if (bit == K_BYTES && text.wide) return bad(in, "not a valid bytes");
         }
     }
     if (in->error) return false;
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
         if (!(seen & FORMS[i].key)) continue;
         if (seen & ~(FORMS[i].key | FORMS[i].may) || (seen & FORMS[i].must) != FORMS[i].must) return bad(in, "not an encoded value");
-        if (FORMS[i].key == K_INT && !(seen & K_CUT ? (seen & K_LENGTH) != 0 : int_right)) return bad(in, "not an int");
+        if (FORMS[i].key == K_INT && !(seen & K_CUT ? (seen & K_LENGTH) != 0 : int_right)) return bad(in, "not a valid int");
         return true;
     }
     return bad(in, "not an encoded value");

@@ -128,7 +128,7 @@ class _Texts:
         _need(required <= keys <= required | optional, "not an encoded value")
         for key, part in value.items():
             self.part(key, part)
-        _need(is_right(value), f"no {known_by}")
+        _need(is_right(value), f"not a valid {known_by}")
 
     def part(self, key: str, part: Any) -> None:
         """Check the value of a key of an encoded value."""

@@ -53,7 +53,7 @@ async def rerank(bench: Bench, options: RerankOptions) -> None:
             if bench.answer is None or len(samples) == 1:
                 bench.offer(samples[0].completion if samples else completion)
     except Spent as spent:  # what was drawn can be compared all the same
-        bench.ended = f"the budget of {spent} is spent"
+        bench.ended = f"the budget of {spent} is used up"
     if not samples or bench.puzzle.entry_point is None:
         bench.ended = bench.ended or ("a script has no inputs to call it with" if samples else "no program")
         return
@@ -121,7 +121,7 @@ async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence
             try:
                 results_by_code[sample.code] = await bench.returned(sample.code, inputs, f"program {number}")
             except Spent as spent:
-                bench.ended = f"the budget of {spent} is spent"
+                bench.ended = f"the budget of {spent} is used up"
                 continue  # its like may have run before
         key = tuple(result.vote for result in results_by_code[sample.code])
         groups.setdefault(key, []).append(sample)

@@ -552,7 +552,7 @@ def test_a_budget_is_kept(
         assert bench.tokens - 120 < budget["tokens"]
     if budget == {"tokens": 1}:
         assert (bench.calls, bench.answer) == (0, None)
-        assert bench.ended == "the budget of tokens is spent"
+        assert bench.ended == "the budget of tokens is used up"
     else:  # a team may have spent its calls before anybody writes a program
         assert bench.answer is not None or name == "roles"
 

@@ -42,7 +42,7 @@ class Checkpoint:
             )
         if unknown := sorted(set(jumps) - set(known_jumps)):
             raise InputError(
-                f"the model was taught jumps of {', '.join(map(str, known_jumps))} events, and is asked for "
+                f"the model was taught jumps of {', '.join(map(str, known_jumps))} events, but is asked for "
                 f"{', '.join(map(str, unknown))}. Make lessons with --jump to train a model that knows them."
             )
 

@@ -311,8 +311,8 @@ class _Run:
                 from deskcheck.ask.results.logs import read_logs
 
                 self.note(
-                    f"{folder}: these questions were asked before; to ask again, choose a new folder "
-                    f"with --out"
+                    f"{folder}: these questions were asked before; to ask again, choose a new folder with "
+                    "--out"
                 )
                 return list(read_logs([folder]).results)
             for name, samples in sets.items():
@@ -377,8 +377,8 @@ class _Run:
         if failed:
             reasons = sum(failed.values(), Counter())
             self.note(
-                f"{reasons.total()} requests failed and are not in the scores: {'; '.join(reasons)}. "
-                "Rerun the command to send them again."
+                f"{reasons.total()} requests failed and are not in the scores: {'; '.join(reasons)}. Rerun "
+                "the command to send them again."
             )
         else:
             write_results(results, folder, card)

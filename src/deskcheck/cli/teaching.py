@@ -135,9 +135,9 @@ class _TeachOptions:
     steps_of: Annotated[
         str | None,
         Setting(
-            "Instead of LESSONS: single operations, drawn as they occur in the programs of this source, "
-            "and random ones. Trains a model of the level processor, or of another --level. Needs "
-            "the package deskcheck-levels.",
+            "Instead of LESSONS: single operations, drawn as they occur in the programs of this source, and "
+            "random ones. Trains a model of the level processor, or of another --level. Needs the package "
+            "deskcheck-levels.",
             metavar="GENERATOR",
         ),
     ] = None
@@ -307,8 +307,8 @@ class _StepSettings:
     level: Annotated[
         str,
         Setting(
-            "Help that a machine gives to the model (`deskcheck help levels`): alone, processor "
-            "or reader. The last two need the package deskcheck-levels."
+            "Help that a machine gives to the model (`deskcheck help levels`): alone, processor or reader. "
+            "The last two need the package deskcheck-levels."
         ),
     ] = ALONE
     budget: Annotated[

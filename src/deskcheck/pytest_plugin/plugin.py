@@ -58,8 +58,8 @@ def pytest_addoption(parser: Any) -> None:
         action="append",
         default=[],
         metavar="OPTIONS",
-        help="Options of `deskcheck notebooks check` for running and comparing notebooks, quoted: "
-        "'--runs 2 --cell-s 30'. May be given again.",
+        help="Options of `deskcheck notebooks check` for running and comparing notebooks, quoted: '--runs 2 "
+        "--cell-s 30'. May be given again.",
     )
     parser.addini(
         "deskcheck_notebooks_options", "The same options, before those of the command line.", "args", []

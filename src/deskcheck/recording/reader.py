@@ -337,8 +337,8 @@ class ParquetFile:
         if not text.isdecimal():
             raise RecordingError.at(
                 self.path,
-                "a Parquet file without recordings: its metadata has no "
-                "deskcheck.format. Move it out of the folder.",
+                "a Parquet file without recordings: its metadata has no deskcheck.format. Move it out of the "
+                "folder.",
             )
         if int(text) > FORMAT:
             raise RecordingError.at(

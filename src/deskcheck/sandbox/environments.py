@@ -511,8 +511,8 @@ def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
     if version < _OLDEST:
         raise InputError(
             f"environment {spec.name!r}: Python {spec.python} is too old: deskcheck's own code runs in the "
-            f"programs' processes and needs {_OLDEST[0]}.{_OLDEST[1]} or later. "
-            "Many packages of that time also install there."
+            f"programs' processes and needs {_OLDEST[0]}.{_OLDEST[1]} or later. Many packages of that time "
+            "also install there."
         )
     for candidate in _candidates(version):
         facts = facts_of(candidate)
@@ -559,8 +559,8 @@ def _canonical(packages: Iterable[str], owner: str) -> tuple[str, ...]:
         pin = _PIN.fullmatch(text.strip())
         if pin is None:
             raise InputError(
-                f"{owner}: {text!r} is not pinned: write NAME==VERSION, a version in full. "
-                "(pip freeze lists the installed versions.)"
+                f"{owner}: {text!r} is not pinned: write NAME==VERSION, a version in full. (pip freeze lists "
+                "the installed versions.)"
             )
         name = re.sub(r"[-_.]+", "-", pin["name"]).lower()
         extras = ",".join(

@@ -70,8 +70,8 @@ NOT_COUNTED = {
     "descriptor)",
     cgroup.PIDS: "processes are bounded by an rlimit, which counts all of the user's",
     cgroup.CPU: "CPU time counts processes that run or were waited for, so programs may not handle or "
-    "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children without a wait "
-    "is missing",
+    "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children without a wait is "
+    "missing",
 }
 """Replacements and gaps if no control group counts a resource, by resource."""
 

@@ -44,8 +44,7 @@ SOURCES: Mapping[str, str] = {
     ),
     "pytest:PATH": "calls that the tests of a project make to the project's functions",
     "inputs[,OPTION=...]:FILE.py": "functions, with inputs that deskcheck finds: inputs:app.py::parse; all "
-    "of "
-    "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
+    "of a FOLDER, or of an importable MODULE or package: inputs:textwrap",
     "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
     "generated:COUNT[,OPTION=...]": "small generated programs: generated:1000,difficulty=3 (of 10)",
     "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",

@@ -54,8 +54,8 @@ def refuse_others(out: Path, settings: dict[str, Any]) -> None:
     changed = [name for name in settings if before.get(name) != settings[name]]
     if changed:
         raise InputError(
-            f"{out}: has a run with other {' and '.join(changed)} (see {RUN}). "
-            "Choose another folder, or repeat the settings to resume that run."
+            f"{out}: has a run with other {' and '.join(changed)} (see {RUN}). Choose another folder, or "
+            "repeat the settings to resume that run."
         )
 
 

@@ -147,8 +147,8 @@ def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
     """The number of training lessons, and the tokens of the longest."""
     if not files:
         raise InputError(
-            f"{lessons}: has no lessons to train on. "
-            f"`deskcheck lessons RECORDINGS --out {lessons}` makes them."
+            f"{lessons}: has no lessons to train on. `deskcheck lessons RECORDINGS --out {lessons}` makes "
+            "them."
         )
     count = longest = 0
     for file in files:

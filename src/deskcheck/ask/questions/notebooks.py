@@ -50,8 +50,8 @@ def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
     files = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
     if not files:
         raise InputError(
-            f"{', '.join(map(str, folders))}: no trajectories of notebooks. Make them with: "
-            "deskcheck record notebooks:FOLDER --out RUNS"
+            f"{', '.join(map(str, folders))}: no trajectories of notebooks. Make them with: deskcheck record "
+            "notebooks:FOLDER --out RUNS"
         )
     return files
 
@@ -114,8 +114,8 @@ def _longest(files: Sequence[Path], questions: Sequence[str], options: NotebookO
         trajectory = read_trajectory(path)
         if trajectory.id in path_of:
             raise InputError(
-                f"{path} and {path_of[trajectory.id]}: both have the id {trajectory.id!r}. "
-                "Ask about their folders one at a time, or delete one."
+                f"{path} and {path_of[trajectory.id]}: both have the id {trajectory.id!r}. Ask about their "
+                "folders one at a time, or delete one."
             )
         path_of[trajectory.id] = path
         for moment in _moments(trajectory, with_state=False):

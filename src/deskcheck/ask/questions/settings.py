@@ -21,8 +21,8 @@ class Sampling:
     shots: Annotated[
         int | None,
         Setting(
-            "Worked examples in each prompt, drawn from samples about other programs. By default one that "
-            "is built in.",
+            "Worked examples in each prompt, drawn from samples about other programs. By default one that is "
+            "built in.",
             min=0,
         ),
     ] = None
@@ -36,8 +36,8 @@ class Sampling:
     doubtful: Annotated[
         bool,
         Setting(
-            "Also ask about recordings that are not repeatable, or changed by the tracer, or by a refusal "
-            "of the sandbox."
+            "Also ask about recordings that are not repeatable, or changed by the tracer, or by a refusal of "
+            "the sandbox."
         ),
     ] = False
 
@@ -54,8 +54,8 @@ class NotebookOptions:
     state: Annotated[
         tuple[str, ...],
         Setting(
-            "Variables of the kernel in the prompt: none, names, used, changed, full. If none is among "
-            "them, the effect of the others is reported.",
+            "Variables of the kernel in the prompt: none, names, used, changed, full. If none is among them, "
+            "the effect of the others is reported.",
             commas=True,
         ),
     ] = ("none",)

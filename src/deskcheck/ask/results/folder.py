@@ -177,8 +177,8 @@ def _same(home: Path, card: Mapping[str, Any], stack: ExitStack) -> Path | None:
         stack.enter_context(_locked(folders[0]))
     except InputError as error:
         raise InputError(
-            f"{folders[0]}: another process asks the same questions there now. Wait for it, or choose a "
-            f"new folder with --out."
+            f"{folders[0]}: another process asks the same questions there now. Wait for it, or choose a new "
+            "folder with --out."
         ) from error
     return folders[0]
 

@@ -89,8 +89,8 @@ def _check_same(run: LoggedRun, rows: Sequence[tuple[ScoredSample, LoggedRun, Sc
     for row, newer, newer_row in rows:
         if row.prompt != newer_row.prompt:
             raise InputError(
-                f"{run.folder}: its question {row.id!r} differs from that in {newer.folder}. Report on "
-                f"them one at a time."
+                f"{run.folder}: its question {row.id!r} differs from that in {newer.folder}. Report on them "
+                "one at a time."
             )
 
 
@@ -129,8 +129,8 @@ def _runs_in(path: Path, cluster: str | None, notes: list[str], read: set[Path])
             yield run
             if count := sum(row.reading == NOT_ANSWERED for row in run.samples):
                 notes.append(
-                    f"{folder}: {run.key.model} did not answer {count} of the {run.key.question} "
-                    f"questions. They count as wrong."
+                    f"{folder}: {run.key.model} did not answer {count} of the {run.key.question} questions. "
+                    "They count as wrong."
                 )
     if folders or scores:
         return

@@ -101,8 +101,8 @@ class TrajectoryWriter:
                         break  # the writer was stopped in this line
                     if number == 0 and _same(self._row(line)) != _same(self._head):
                         raise InputError(
-                            f"{self.part}: belongs to another notebook or to different limits. Delete it "
-                            f"to start again."
+                            f"{self.part}: belongs to another notebook or to different limits. Delete it to "
+                            "start again."
                         )
                     size += len(line)
                     self.resumed = number

@@ -46,8 +46,8 @@ _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}
 """Meanings of pytest's exit status (pytest.ExitCode)."""
 _DROPPED = (
-    "\n(The output after this point was discarded: the recording ended before environment variables "
-    "were masked in it.)\n"
+    "\n(The output after this point was discarded: the recording ended before environment variables were "
+    "masked in it.)\n"
 )
 
 CallKey = tuple[str, str, str, int, int]

@@ -275,8 +275,8 @@ def _of_length(request: _Request, text: str, events: int, rng: random.Random) ->
     if nearest.error > math.log(_TOLERANCE):
         raise InputError(
             f"{request.source}: no input of {family.name} has about {events} line events: the nearest run, "
-            f"{nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to "
-            f"{request.longest} here ({family.what})."
+            f"{nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to {request.longest} "
+            f"here ({family.what})."
         )
     return nearest
 

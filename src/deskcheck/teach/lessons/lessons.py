@@ -87,8 +87,8 @@ def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     notebooks = path.is_dir() and any(path.rglob("*.trajectory.parquet"))
     if notebooks and not any(path.glob("recordings-*.parquet")):
         raise InputError(
-            f"{path}: has trajectories of notebooks. Name a folder of recordings of programs "
-            "(deskcheck record FILE.py ... --out FOLDER)."
+            f"{path}: has trajectories of notebooks. Name a folder of recordings of programs (deskcheck "
+            "record FILE.py ... --out FOLDER)."
         )
     return Recordings(path)
 
@@ -234,8 +234,8 @@ class _Builder:
             files = sorted(path.name for path in self.folder.glob("*.parquet"))
             if (self.folder / "job.json").exists():
                 raise InputError(
-                    f"{self.folder}: has an unfinished job. Resume it by its own command (--shards), "
-                    "or choose another folder."
+                    f"{self.folder}: has an unfinished job. Resume it by its own command (--shards), or "
+                    "choose another folder."
                 )
             if files:
                 raise InputError(

@@ -119,8 +119,8 @@ class Choice:
             )
         if all(program.too_long or program.near for program in self.programs.values()):
             raise InputError(
-                f"budget={self.settings.budget} tokens: all {self.usable} programs are longer. Give a "
-                f"larger budget."
+                f"budget={self.settings.budget} tokens: all {self.usable} programs are longer. Give a larger "
+                "budget."
             )
 
 

@@ -168,9 +168,9 @@ def consistency_sheet(results: Sequence[Result]) -> Sheet:
         ),
         rows=rows,
         note="Runs with questions about coverage, state, next_line and output. Consistency: REval's "
-        "incremental consistency. 1 if all are right, in this order; a half, a quarter, an eighth if "
-        "only the first three, two, one are; 0 if a right one follows a wrong one, or none is right. "
-        "If a question has several samples, all must be right.",
+        "incremental consistency. 1 if all are right, in this order; a half, a quarter, an eighth if only "
+        "the first three, two, one are; 0 if a right one follows a wrong one, or none is right. If a "
+        "question has several samples, all must be right.",
     )
 
 
@@ -197,7 +197,7 @@ def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
         title=f"Programs needed to find a difference of {difference:g}",
         columns=(*KEYS, Column("minus"), Column("finds", ".3f"), Column("programs needed", ",d"), *COUNTED),
         rows=rows,
-        note="For a test at 0.05 with a power of 0.8. Finds: the smallest difference that these samples "
-        "can find. Programs needed: with the present number of samples for each. Both depend on how "
-        "much the two models differ from program to program; a dash if they never differ.",
+        note="For a test at 0.05 with a power of 0.8. Finds: the smallest difference that these samples can "
+        "find. Programs needed: with the present number of samples for each. Both depend on how much the two "
+        "models differ from program to program; a dash if they never differ.",
     )

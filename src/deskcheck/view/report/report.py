@@ -183,8 +183,8 @@ def _scores_sheet(results: Sequence[Result]) -> Sheet:
             for r in results
         ],
         note="Low and high bound the 95 % interval, clustered by program (by notebook for questions about "
-        "notebooks). Answers in another form than the prompt asked for count as wrong; the lenient "
-        "score reads them as a person would.",
+        "notebooks). Answers in another form than the prompt asked for count as wrong; the lenient score "
+        "reads them as a person would.",
     )
 
 
@@ -328,8 +328,8 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
             *(Column("US dollars", ",.4f"), Column("seconds", ",.1f"), Column("median of a sample", ".3f")),
         ),
         rows=rows,
-        note="Tokens as the provider counts them. Seconds of work, summed over samples that ran in "
-        "parallel. Dollars by the prices given or known to Inspect; a dash without prices.",
+        note="Tokens as the provider counts them. Seconds of work, summed over samples that ran in parallel. "
+        "Dollars by the prices given or known to Inspect; a dash without prices.",
     )
 
 

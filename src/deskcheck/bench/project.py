@@ -118,9 +118,7 @@ def _toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: cannot be read: {error}. Correct it: it has the settings of the tests."
-        ) from None
+        raise InputError(f"{path}: cannot be read: {error}. Correct it: it configures the tests.") from None
 
 
 def _ini(path: Path) -> dict[str, dict[str, str]]:
@@ -135,12 +133,10 @@ def _ini(path: Path) -> dict[str, dict[str, str]]:
         line = "" if line_number is None else f", line {line_number}"
         what = type(error).__name__
         raise InputError(
-            f"{path}{line}: is not an INI file ({what}). Correct it: it has the settings of the tests."
+            f"{path}{line}: is not an INI file ({what}). Correct it: it configures the tests."
         ) from None
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: cannot be read: {error}. Correct it: it has the settings of the tests."
-        ) from None
+        raise InputError(f"{path}: cannot be read: {error}. Correct it: it configures the tests.") from None
     return {name: dict(parser[name]) for name in parser.sections()}
 
 

@@ -582,4 +582,4 @@ def test_tasks_have_a_standard_error_by_program(inspect: Any, tmp_path: Path, si
     if len({*sizes}) == 1:
         assert ours == pytest.approx(miller)
     else:
-        assert ours > 1.5 * miller, "a program with most of the samples pulls the mean to itself"
+        assert ours > 1.2 * miller, "a program with most of the samples pulls the mean to itself"

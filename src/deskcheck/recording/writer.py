@@ -88,7 +88,7 @@ class Writer:
         for name, value in (("shard_recordings", shard_recordings), ("shard_events", shard_events)):
             if value < 1:
                 raise InputError(
-                    f"{name}={value} must be at least one. To have one large shard, make it large."
+                    f"{name}={value} must be at least 1. For one large shard, choose a large number."
                 )
         self.folder = Path(folder)
         self._spool_folder = self.folder / SPOOL_NAME

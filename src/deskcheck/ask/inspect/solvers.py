@@ -105,6 +105,7 @@ def chain_of_thought() -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state.user_prompt.text += THINK
+        state.metadata["data"] = {**state.metadata["data"], "marks": True}
         return await generate(state, tool_calls="none")
 
     return solve

@@ -19,6 +19,7 @@ from deskcheck.files import read_json
 from deskcheck.notation.forms.explained_steps import explained_step
 from deskcheck.sources.sets.coding import CodingTask
 from tests.ask.conftest import HERE
+from tests.ask.test_lenient import code
 
 GUIDE = HERE.parents[1] / "docs" / "reference" / "questions.md"
 LENIENT_WRONG = 0.02
@@ -77,13 +78,8 @@ def test_a_form_is_what_a_prompt_asks_for(name: str) -> None:
         assert any(sentence in prompt for prompt in prompts), sentence
     assert [text for text in form.accepts if form.read(text) is None] == []
     assert [text for text in form.refuses if form.read(text) is not None] == []
-    accepts, refuses = (", ".join(map(_code, texts)) for texts in (form.accepts, form.refuses))
+    accepts, refuses = (", ".join(map(code, texts)) for texts in (form.accepts, form.refuses))
     assert f"| {accepts} | {refuses} |" in GUIDE.read_text(encoding="utf-8")
-
-
-def _code(text: str) -> str:
-    shown = text.replace("\n", "⏎").replace("|", "\\|")
-    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
 
 
 @pytest.mark.parametrize("notation", ["dynamic", "scratchpad", "compact"])

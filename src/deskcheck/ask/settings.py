@@ -40,7 +40,7 @@ class AskSettings:
         bool, Setting("Explain the notation in prompts for runs, or use the prompts of lessons.")
     ] = True
     max_steps: Annotated[
-        int, Setting("dynamic_scratchpad: maximum number of states of a run that are asked for.", min=1)
+        int, Setting("Methods that ask state by state: maximum number of states of a run.", min=1)
     ] = STEP_BUDGET
     run_cells: Annotated[
         bool, Setting("Notebooks: also score next cells by running them, in forks of the state.")

@@ -45,11 +45,11 @@ class GroundTruth:
         for moment in moments(trace, file=file, instructions=instructions):
             yield moment if self.moved is None else self._as_shown(moment)
 
-    def states_from(self, event: int) -> Iterator[Moment]:
+    def states_from(self, event: int, *, instructions: bool = False) -> Iterator[Moment]:
         """The true states from the event with that index."""
         rows = self.recording.trace.rows
-        before = sum(rows[index].kind != Kind.INSTRUCTION for index in range(event))
-        return islice(self.states(), before, None)
+        before = sum(instructions or rows[index].kind != Kind.INSTRUCTION for index in range(event))
+        return islice(self.states(instructions=instructions), before, None)
 
     def _as_shown(self, moment: Moment) -> Moment:
         frames = [moment.frames[0], *(self._moved(frame) for frame in moment.frames[1:2]), *moment.frames[2:]]

@@ -264,16 +264,10 @@ def sample_at(
 ) -> Sample:
     """A sample about the k-th time that a line runs. data: values that differ between samples about this
     moment."""
+    id_part = ":".join([str(arrival.line), str(arrival.k), *data.values()])
     # The order of the keys is part of the digest by which a run is resumed.
-    place = {
-        "file": arrival.file,
-        "line": arrival.line,
-        "k": arrival.k,
-        "variable": "",
-        "event": arrival.index,
-    }
-    if "variable" not in data:
-        del place["variable"]
+    variable = {"variable": data.pop("variable")} if "variable" in data else {}
+    place = {"file": arrival.file, "line": arrival.line, "k": arrival.k, **variable, "event": arrival.index}
     return sample_of(
         recording,
         kind,
@@ -281,7 +275,7 @@ def sample_at(
         question,
         answer,
         form=form,
-        id_part=":".join([str(arrival.line), str(arrival.k), *data.values()]),
+        id_part=id_part,
         data=place | data,
     )
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from deskcheck.jobs.key_set import KeySet
 from deskcheck.notation import NOTATIONS
-from deskcheck.notation.layout import program_text
+from deskcheck.notation.layout import STEPWISE, program_text
 from deskcheck.recording import Program, Recording
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
 from deskcheck.teach.lessons.ids import Ids, encoder
 from deskcheck.teach.lessons.rows import (
-    STEPWISE,
     Lesson,
     count_states,
     granularity_of,

@@ -54,10 +54,13 @@ class Transformer:
         """See `StepModel.read`."""
         return NetworkRows(self, programs, longest)
 
+    step_notation: str | None = None
+    """See `StepModel.step_notation`."""
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """See `StepModel.refuse_untaught`. A folder does not say what its model was taught."""
         if self.explain:
-            refuse_explained(jumps)
+            refuse_explained(notation, jumps)
 
     # ---- as a `StepDecoder` ----
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deskcheck.notation.layout import STEPWISE
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
 from deskcheck.teach.small.interpreter import ModelRows, Network
@@ -27,6 +28,12 @@ class Checkpoint:
     def read(self, programs: Sequence[str], longest: int = 2048) -> ModelRows:
         """See `StepModel.read`."""
         return ModelRows(self.network, self.tokenizer, programs, longest)
+
+    @property
+    def step_notation(self) -> str | None:
+        """See `StepModel.step_notation`."""
+        taught = self.about.get("taught", {}).get("notations", ())
+        return next((notation for notation in STEPWISE if notation in taught), None)
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation or jumps that the model was not taught.

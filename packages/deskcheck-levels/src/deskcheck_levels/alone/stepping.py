@@ -210,6 +210,9 @@ class AloneModels:
         """As `StepModel.read`."""
         return AloneRows(self.model, [program_code(text) for text in programs], longest)
 
+    step_notation: str | None = "dynamic"
+    """See `StepModel.step_notation`."""
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """As `StepModel.refuse_untaught`."""
         if notation != "dynamic" or set(jumps) - {1}:

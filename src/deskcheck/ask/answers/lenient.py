@@ -13,7 +13,15 @@ from dataclasses import dataclass
 
 from deskcheck.ask.answers.objects import UnreadableObject
 from deskcheck.ask.answers.objects import read as read_object
-from deskcheck.ask.answers.parsing import CLOSE, FORMS, OPEN, asserted_in, next_line_in, without_thinking
+from deskcheck.ask.answers.parsing import (
+    CLOSE,
+    FORMS,
+    OPEN,
+    asserted_in,
+    next_line_in,
+    unfenced,
+    without_thinking,
+)
 from deskcheck.ask.answers.values import dotted, is_exact, parse_expression, read_value
 from deskcheck.fences import fenced_texts
 from deskcheck.files import read_json
@@ -101,8 +109,10 @@ def read_leniently(text: str, expected: Expected) -> str | None:
         return None
     rules = [*rules_for(expected.form)]
     for rule in rules:
-        if rule.at_once:
-            text = rule.read(text, expected) or text
+        if rule.at_once and (read := rule.read(text, expected)):
+            if expected.form in FREE:  # what is inside is the text
+                return read
+            text = read
     for _ in range(_DEPTH):
         if (exact := expected.exact(text)) is not None:
             return exact
@@ -402,6 +412,12 @@ def _around(text: str, expected: Expected) -> str | None:
 def _quoted(text: str, expected: Expected) -> str | None:
     match = re.fullmatch(r"`([^`\n]+)`", text)
     return match[1] if match else None
+
+
+def _text_in_fence(text: str, expected: Expected) -> str | None:
+    """The text in a fence around all of it, or in the only fence of an answer."""
+    bare = unfenced(text)
+    return bare if bare != text else _fenced(text, expected)
 
 
 def _fenced(text: str, expected: Expected) -> str | None:
@@ -988,7 +1004,7 @@ RULES = (
     Rule("whole number", ("10.", "10"), _whole_number, _VALUES, at_once=True),
     Rule("bare list", ("0, 4", "[0, 4]"), _bare_list, _VALUES, at_once=True),
     Rule("tuple of arguments", ("(4,)", "f(4)"), _tuple, ("arguments",), at_once=True),
-    Rule("text in a fence", ("It prints:\n```\n10\n```", "10"), _fenced, _TEXTS, at_once=True),
+    Rule("text in a fence", ("It prints:\n```\n10\n```", "10"), _text_in_fence, _TEXTS, at_once=True),
     Rule("text in marks", ("**10**", "10"), _around, ("text", "own"), at_once=True),
     Rule("text in backticks", ("`10`", "10"), _quoted, _TEXTS, at_once=True),
     Rule("arguments in parentheses", ("f(4, 'a')", "4, 'a'"), _as_arguments, ("text",), at_once=True),

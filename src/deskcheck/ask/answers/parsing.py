@@ -81,13 +81,9 @@ def answer_in(completion: str) -> str | None:
     [ANSWER]; None without one. Thoughts (`without_thinking`) and white space around the answer are removed.
     The time is linear in the length of the completion."""
     speech, _ = without_thinking(completion)
-    close = speech.find(CLOSE)
-    while close >= 0:
-        start = speech.rfind(OPEN, 0, close)
-        if start >= 0:
-            return speech[start + len(OPEN) : close].strip()
-        close = speech.find(CLOSE, close + len(CLOSE))
-    return None
+    first = speech.find(OPEN)
+    close = speech.find(CLOSE, first) if first >= 0 else -1
+    return speech[speech.rfind(OPEN, first, close) + len(OPEN) : close].strip() if close >= 0 else None
 
 
 def written(form: str, answer: str) -> str:

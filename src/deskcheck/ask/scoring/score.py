@@ -430,11 +430,13 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None, *, exact: boo
     if run is None:
         raise ValueError(f"{sample.id}: scoring an answer to an input question runs it; give run=...")
     program = Program.from_dict(sample.data["program"])
-    if exact and call_in(answer, sample.data["entry"]) is None:
-        raise _Unread(f"no call of {sample.data['entry']} with its arguments written out")
+    entry = sample.data["entry"]
+    # Where the recorded arguments are no literals, the function may need such.
+    if exact and call_in(answer, entry) is None and call_in(sample.answer, entry) is not None:
+        raise _Unread(f"no call of {entry} with its arguments written out")
     try:
         names = names_of(program.code, *sample.data["sources"])
-        arguments = arguments_in(answer, sample.data["entry"], names)
+        arguments = arguments_in(answer, entry, names)
     except Refused as reason:
         if str(reason) == "no argument list":
             raise _Unread(str(reason)) from None

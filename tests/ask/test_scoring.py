@@ -279,7 +279,8 @@ def test_line_numbers_are_read_with_some_tolerance(samples: dict[str, Sample]) -
     for text in ("[2, 3]", "2 -> 3", "2,3", "lines 2, line 3", "2\n3\n", "(2; 3)", "2 → 3"):
         assert lines_in(path.exact(text) or "") == [2, 3]
     assert lines_in("[]") == []
-    assert path.exact("two") is lines_in("two") is None
+    assert path.exact("two") is None
+    assert lines_in("two") is None
 
 
 def test_a_path_may_name_any_line_of_a_statement_and_repeat_it(record: Record) -> None:

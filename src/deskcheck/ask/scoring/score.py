@@ -145,6 +145,9 @@ _WHY_NONE = {
 }
 
 
+_NO_STATE = "no state between two lines of ```, with nothing else"
+
+
 def score_answer(
     sample: Sample,
     completion: str,
@@ -187,7 +190,8 @@ def _strictly(sample: Sample, text: str, otherwise: Reading, complete: bool, run
     """The score of the answer in the form that was asked for."""
     answer = _answer_of(sample, text)
     if answer is None:
-        return _no_answer(sample, otherwise)
+        step = sample.data["form"] == "step" and otherwise is Reading.UNREADABLE
+        return _no_answer(sample, otherwise, _NO_STATE if step else "")
     scored = _scored(sample, answer, run)
     if scored.score < 1 and sample.data["form"] in _UNFENCED and (bare := unfenced(answer)) != answer:
         scored = _scored(sample, bare, run)
@@ -382,7 +386,7 @@ def _judge_step(sample: Sample, answer: str) -> _Judged:
     true = read_state(sample.answer, notation=notation, previous=previous)
     written = state_in(answer)
     if written is None:
-        raise _Unread("no state between two lines of ```, and nothing else")
+        raise _Unread(_NO_STATE)
     state = read_state(answer, notation=notation, previous=previous)
     assert not isinstance(true, str), sample.id
     if isinstance(state, str):

@@ -78,13 +78,14 @@ def _read(text: str, max_chars: int) -> tuple[Node, bool]:
     """The value, and whether a part of it is written in another way than `recording.render` writes it."""
     if len(text) > max_chars or _MARK in text:
         raise UnreadableObject("too long")
-    node = parse_expression(_as_python(text.strip()), max_chars=2 * max_chars + 100)
+    python = _as_python(text.strip())
+    node = parse_expression(python, max_chars=2 * max_chars + 100)
     if node is None:
         raise UnreadableObject("no expression")
     try:
         reader = _Reader()
         root = reader.resolved(reader.node(node))
-        return root, reader.otherwise or has_comment(text)
+        return root, reader.otherwise or has_comment(python)
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise UnreadableObject(str(error)) from None
 

@@ -161,7 +161,7 @@ _NEW_QUESTION = re.compile(
     re.MULTILINE,
 )
 """The beginning of one of deskcheck's questions, or of a turn of a chat. A model invents what follows it."""
-_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*/\s*)?\s*answer\s*\\?[\]>}]{1,2}", re.IGNORECASE)
+_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*[/\\]\s*)?\s*answer\s*\\?[\]>}]{1,2}", re.IGNORECASE)
 _SAYS_AGAIN = re.compile(
     r"^\W*(?:(?:my|the)\s+)?(?:final\s+)?answer\W*[:\uff1a]\s*\S", re.IGNORECASE | re.MULTILINE
 )
@@ -249,7 +249,7 @@ _LEAVES = {"return": "return", "returns": "return", "raise": "raise", "raises": 
 
 def _labelled(text: str, expected: Expected) -> str | None:
     """``line 7``, ``7: x = 3``, ``7.``, ``'return'``"""
-    text = text.strip("'\"").strip()
+    text = text.strip("'\"[]()").strip()
     if text.lower() in _LEAVES:
         return _LEAVES[text.lower()]
     match = _LABELLED.fullmatch(text) if len(text) <= 1000 else None
@@ -294,7 +294,8 @@ def _placed(text: str, expected: Expected) -> str | None:
 
 def _in_parentheses(text: str, expected: Expected) -> str | None:
     """The call of what the text says between its parentheses; ``(1, 2)`` is one tuple."""
-    return f"{expected.entry}({text})" if dotted_call(f"f({text}\n)") == "f" else None
+    whole = f"{expected.entry}(" in text or dotted_call(f"f({text}\n)") != "f"
+    return None if whole else f"{expected.entry}({text})"
 
 
 def _state(text: str, expected: Expected) -> str | None:
@@ -455,7 +456,8 @@ def _constant(text: str, expected: Expected) -> str | None:
 
 _SAYS = re.compile(
     r"->|=>|→|⇒|⟹|:|\uff1a|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?"
-    r"|yields?|outputs?|equals?|becomes|holds|contains|evaluates to|raises?|runs|of type|class)\b"
+    r"|yields?|outputs?|equals?|becomes|holds|contains"
+    r"|takes (?:on )?the values?|evaluates to|raises?|runs|of type|class)\b"
     r"|\b(?:it|that|this|which|answer|result|value)['\u2019]s\b",
     re.IGNORECASE,
 )
@@ -495,6 +497,8 @@ def _said(text: str, expected: Expected) -> str | None:
     if "\n" in text or expected.question == "changes":
         return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
+    if (so := _SO.search(text)) and _RESULT.match(text[so.end() :].lstrip().removeprefix("the ")):
+        text = text[so.end() :].strip()
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
         head, tail = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
         if _DOUBT.search(head):
@@ -577,7 +581,7 @@ def _runs_or_not(text: str, expected: Expected) -> str | None:
 
 
 _NAMES = ("name", "crash")
-_GENERAL = frozenset("answer result output value values ans res ret returned".split())
+_GENERAL = frozenset("answer result output value values type class ans res ret returned".split())
 
 
 def _of_another(head: str, expected: Expected) -> bool:
@@ -803,7 +807,7 @@ def _only_code(text: str, expected: Expected) -> str | None:
 
 def _only_call(text: str, expected: Expected) -> str | None:
     """The only call that a sentence has, of the function that is asked about; the call of an assertion."""
-    if parse_expression(text) is not None:
+    if parse_expression(text) is not None and not text.startswith("print("):
         return None  # it is all of the answer
     name = expected.right.partition("(")[0]
     calls = {text[at:end] for at in _places(text, f"{name}(") if (end := _closed(text, at))}
@@ -858,7 +862,10 @@ def _listed(text: str) -> list[str] | None:
 
 
 def _bare_list(text: str, expected: Expected) -> str | None:
-    """Values one after another, where a list of them is asked for; Python would read a tuple."""
+    """Values one after another, where a list of them is asked for; Python would read a tuple, or nothing."""
+    lines = text.splitlines() if expected.question == "history" else []
+    if len(lines) > 1 and all(read_value(line)[0] and not _BULLET.fullmatch(line) for line in lines):
+        return f"[{', '.join(lines)}]"
     bare = (
         expected.question == "history" and isinstance(read_value(text)[1], tuple) and not text.startswith("(")
     )
@@ -985,7 +992,7 @@ def _with_message(text: str, expected: Expected) -> str | None:
         text,
         re.IGNORECASE,
     )
-    if text.lower() == "none":
+    if text.lower().rstrip(".") in ("none", "no"):
         return "None"
     return match["t"] if match else None
 

@@ -210,7 +210,7 @@ def test_what_is_shown_does_not_tell_the_answer(record: Record, recordings: list
 def test_runs_that_cannot_be_predicted_say_why(record: Record) -> None:
     twice = "assert f(1) == f(2) or True"
     many = record(f"{SQUARES}{twice}\n", extra={"assert": twice, "entry": "f"})
-    assert ground_truth_of(many) == "the assert does not hold exactly one call"
+    assert ground_truth_of(many) == "the assert does not contain exactly one call"
     more = "assert f(len(str(g(2)))) == g(0)"
     other = record(f"{SQUARES}def g(n):\n    return n\n{more}\n", extra={"assert": more, "entry": "f"})
     assert ground_truth_of(other) == "the assert calls more than the function"
@@ -319,7 +319,7 @@ def test_interpreter_stops(recordings: list[Recording]) -> None:
     lost.take("nonsense")
     assert lost.stop is Stop.UNREADABLE
     run = lost.predicted()
-    assert (run.asked, run.why) == (2, "there is no state in it")
+    assert (run.asked, run.why) == (2, "the completion has no state")
     found = agreement(truth, run)
     assert (found.exact, found.judged, found.first) == (0, 1, Divergence.NEXT_LINE)
 
@@ -525,7 +525,7 @@ def test_solvers_are_registered_in_inspect(inspect: Any, record: Record, tmp_pat
     ("methods", "questions", "message"),
     [
         ([], ["output"], "no method is named"),
-        (["deep"], ["output"], "there is no method 'deep'"),
+        (["deep"], ["output"], "unknown method 'deep'"),
         (["direct", "direct"], ["output"], "named twice"),
         (["direct:rounds"], ["program"], "write options as direct:OPTION=VALUE"),
         (["direct:rounds=1:rounds=2"], ["program"], "each once"),

@@ -66,9 +66,7 @@ class ScoreSettings:
     """The settings for scoring answers that models gave elsewhere."""
 
     samples: Annotated[
-        bool, Setting("Several answers of a model to one question are samples: their mean counts.")
+        bool, Setting("If a model gave several answers to a question, their mean is its score.")
     ] = False
     """Without it, several answers of a model to one question are refused."""
-    sandbox: Annotated[Confinement, Setting("How closely answers that are run are confined.")] = (
-        Confinement.STRICT
-    )
+    sandbox: Annotated[Confinement, Setting("Confinement of answers that are run.")] = Confinement.STRICT

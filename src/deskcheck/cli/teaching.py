@@ -135,15 +135,15 @@ class _TeachOptions:
     steps_of: Annotated[
         str | None,
         Setting(
-            "Instead of LESSONS: computed single operations, as often as they occur in the programs of this "
-            "source, and random ones. Trains a model of the level processor, or of another --level. Needs "
-            "the package deskcheck-levels.",
+            "Instead of LESSONS: single operations, drawn as they occur in the programs of this source, and "
+            "random ones. Trains a model of the level processor, or of another --level. Needs the package "
+            "deskcheck-levels.",
             metavar="GENERATOR",
         ),
     ] = None
     any_licence: Annotated[
         bool,
-        Setting("With recordings: also use those that are not cleared for training (train_ok)."),
+        Setting("Also use recordings that are not cleared for training (train_ok)."),
     ] = False
 
 
@@ -307,8 +307,8 @@ class _StepSettings:
     level: Annotated[
         str,
         Setting(
-            "How much of the work a machine does for the model (`deskcheck help levels`): alone, processor "
-            "or reader. The last two need the package deskcheck-levels."
+            "Help that a machine gives to the model (`deskcheck help levels`): alone, processor or reader. "
+            "The last two need the package deskcheck-levels."
         ),
     ] = ALONE
     notation: Annotated[

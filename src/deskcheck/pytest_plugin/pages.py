@@ -36,7 +36,7 @@ def register(config: pytest.Config) -> None:
     """Register the hooks. The process that starts the others chooses the folder for all of them."""
     option = config.option
     if option.deskcheck_events < 1 or option.deskcheck_repetitions < 1:
-        raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least one")
+        raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least 1")
     if option.deskcheck_folder is None:
         option.deskcheck_folder = str(_folder(config))
     config.pluginmanager.register(FailedTestPages(config), "deskcheck-pages")
@@ -106,7 +106,7 @@ class FailedTestPages:
         """Write the page of the last call. Returns facts for the summary."""
         call = self.watch.last
         if call is None:
-            return {"why_not": self.watch.why_not or "the test called none of the project's own code"}
+            return {"why_not": self.watch.why_not or "the test did not call code of the project"}
         try:
             recording = recorded(call, test, self.limits, error)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -207,8 +207,8 @@ def _how_it_ended(
     if error is not None and _went_through(error, call):
         return Outcome.RAISED, exception_text(error), None, False
     if call.tracer.cut is not None:
-        return Outcome.RETURNED, "what it returned is not recorded", None, False
-    return Outcome.KILLED, "it had not ended when the test did", None, False
+        return Outcome.RETURNED, "its result is not recorded", None, False
+    return Outcome.KILLED, "it had not ended at the end of the test", None, False
 
 
 def _went_through(error: BaseException, call: WatchedCall) -> bool:

@@ -282,13 +282,13 @@ def beside(recording: Recording, predicted: Prediction) -> SideBySide:
 
 def beside_page(comparison: SideBySide) -> str:
     """The page, as HTML."""
-    return page_of("beside", f"{comparison.facts['id']}: the model beside the truth", comparison.facts)
+    return page_of("beside", f"{comparison.facts['id']}: recorded and model side by side", comparison.facts)
 
 
 def beside_table(comparison: SideBySide) -> Group:
     """A table for a terminal: the events up to the first divergence, and the differences there."""
     facts = comparison.facts
-    table = Table("event", "true", "predicted", show_edge=False, pad_edge=False)
+    table = Table("event", "recorded", "model", show_edge=False, pad_edge=False)
     last = len(facts["rows"]) - 1 if facts["first"] is None else min(facts["first"], len(facts["rows"]) - 1)
     start = max(0, last - TABLE_EVENTS)
     for number, row in enumerate(facts["rows"][start : last + 1], start):
@@ -301,7 +301,7 @@ def beside_table(comparison: SideBySide) -> Group:
         return Group(*parts)
     reason = f": {visible(facts['why'])}" if facts["how"] == "unreadable" else ""
     parts.append(Text(f"first wrong: event {facts['first']}, {facts['how'].replace('_', ' ')}{reason}"))
-    wrong = Table("variable", "true", "predicted", show_edge=False, pad_edge=False)
+    wrong = Table("variable", "recorded", "model", show_edge=False, pad_edge=False)
     for frame in row["frames"]:
         for name, true, predicted, same in frame["names"]:
             if not same:

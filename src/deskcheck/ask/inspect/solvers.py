@@ -153,7 +153,7 @@ def dynamic_instruction(
 
 def _of_steps(name: str, explain: bool, max_steps: int, options: Mapping[str, str]) -> Solver:
     if max_steps < 1:
-        raise InputError(f"max_steps={max_steps} must be at least one.")
+        raise InputError(f"max_steps={max_steps} must be at least 1.")
     choice = JumpOptions.of(options)
     instructions = NOTATIONS[str(METHODS[name].notation)].instructions
 

@@ -70,17 +70,17 @@ OTHER_FILES = "runs code of files that are not shown"
 def ground_truth_of(recording: Recording) -> GroundTruth | str:
     """The true states of a recorded run; or a text, the reason why no model can be asked for them."""
     if len(recording.traces) != 1 or not recording.trace.rows:
-        return "runs in several threads" if recording.traces else "nothing of it is recorded"
+        return "runs in several threads" if recording.traces else "none of it is recorded"
     if recording.environment.limits:
         return "parts of the run are not recorded"
     program = without_answer(recording.program)
     if program is None:
-        return "the assert does not hold exactly one call"
+        return "the assert does not contain exactly one call"
     call = None
     if program is not recording.program:
         call = _call_in(recording.program)
         if call is None:
-            return "the assert does not hold exactly one call"
+            return "the assert does not contain exactly one call"
     ends = 0
     for row in recording.trace.rows:
         if row.file != program.filename:

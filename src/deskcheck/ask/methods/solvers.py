@@ -116,7 +116,9 @@ def named(text: str) -> tuple[Method, dict[str, str]]:
     else."""
     name, *parts = text.split(":")
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.{_how_to_have_more()}")
+        raise InputError(
+            f"unknown method {name!r}. The methods are {', '.join(METHODS)}.{_how_to_have_more()}"
+        )
     options: dict[str, str] = {}
     for part in parts:
         option, equals, value = part.partition("=")
@@ -144,7 +146,7 @@ def check_methods(methods: Sequence[str], questions: Sequence[str]) -> None:
     """Raises InputError: no method, an unknown one, one twice, wrong options, or a question that a method
     cannot answer."""
     if not methods:
-        raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
+        raise InputError(f"no method is named. The methods are {', '.join(METHODS)}.")
     for text in methods:
         definition, options = named(text)
         if list(methods).count(text) > 1:
@@ -200,7 +202,7 @@ def unfit(truth: GroundTruth | str, method: str) -> str | None:
     if isinstance(truth, str):
         return truth
     if notation in STEPWISE and not truth.once:
-        return "has several outermost frames, so that no state says that it is over"
+        return "has several outermost frames, so no state shows that the run is over"
     granularity = truth.recording.environment.granularity
     if NOTATIONS[notation].instructions and granularity != "instruction":
         return "was recorded by line, not by instruction"
@@ -273,14 +275,14 @@ def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> M
     """
     body = trace_in(text).partition("\n\n")[0]
     if not body.strip():
-        return "there is no state in it"
+        return "the completion has no state"
     parsed = NOTATIONS[notation].parse(f"{previous}\n{body}" if previous else body)
     if parsed.unreadable:
         line = parsed.unreadable[0].line - (previous.count("\n") + 1 if previous else 0)
         return f"line {line}: {parsed.unreadable[0].why}"
     states = parsed.moments[1:] if previous else parsed.moments
     if len(states) != 1:
-        return f"{len(states)} states, and one was asked for"
+        return f"{len(states)} states, where one was asked for"
     return states[0]
 
 
@@ -308,7 +310,7 @@ def read_trace(text: str, notation: str, *, truncated: bool = False, source: str
     elif truncated or parsed.cut:
         stop = Stop.BUDGET
     elif not states:
-        stop, reason = Stop.UNREADABLE, "there is no trace in it"
+        stop, reason = Stop.UNREADABLE, "the completion has no trace"
     return Predicted(states=states, stop=stop, why=reason, text=text)
 
 
@@ -479,7 +481,7 @@ def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str 
 
 def _statements(truth: GroundTruth, file: str) -> Statements:
     parsed = statements(truth.recording.source(file) or "")
-    assert parsed is not None, "questions are asked of sources that can be parsed"
+    assert parsed is not None, "questions need sources that can be parsed"
     return parsed
 
 

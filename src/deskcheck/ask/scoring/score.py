@@ -360,7 +360,7 @@ def _judge_object(sample: Sample, answer: str, *, exact: bool) -> _Judged:
     """The whole object decides; metrics are its class and the share of its fields."""
     compared = compare(answer, sample.answer, sample.data["numbers"])
     if compared is None:
-        raise _Unread("no value")
+        raise _Unread("not a value")
     if exact and not compared.exact:
         raise _Unread("a value that is not written as the prompt says")
     reason = "another value" if compared.right_class else "another class"
@@ -451,7 +451,7 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None, *, exact: boo
     if run_result.outcome is not Outcome.RETURNED:
         return _Judged(f"the call did not return: {run_result.outcome}")
     if run_result.result is None or not run_result.result_builtin:
-        return _Judged("the result is no plain data")
+        return _Judged("the result is not plain data")
     right = same(run_result.result, sample.data["expected"], strict=sample.data["strict"])
     return _Judged(_unless(right, "another result"))
 

@@ -92,7 +92,7 @@ class Maker:
         )
 
     def _steps(self, number: int, recording: Recording, notation: str) -> Iterator[Lesson]:
-        chance = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
+        rng = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
         count = count_states(recording, notation)
         at_most = self.choice.steps.get(number)
         starts = max(0, count - min(self.settings.jumps))
@@ -101,7 +101,7 @@ class Maker:
         if at_most is not None and at_most < starts:
             self.summary.leave_out(notation, "not drawn", starts - at_most)
         paths = paths_of_states(recording, notation) if self.settings.by_path else None
-        chosen = chosen_steps(count, at_most, self.settings.jumps, chance, paths)
+        chosen = chosen_steps(count, at_most, self.settings.jumps, rng, paths)
         return step_lessons(recording, notation, chosen, self.summary.leave_out)
 
     def _add(

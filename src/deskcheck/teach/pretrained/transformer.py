@@ -94,8 +94,8 @@ class Transformer:
         )
         if self.window is not None and start + limit > self.window:
             raise InputError(
-                f"a prompt with its answer may have {start + limit} tokens, and the model's attention "
-                f"reaches {self.window} back. Leave out long programs, or serve the model."
+                f"a prompt with its answer may have {start + limit} tokens, but the model's attention "
+                f"reaches only {self.window}. Leave out long programs, or serve the model."
             )
         return limit
 

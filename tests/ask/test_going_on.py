@@ -316,6 +316,19 @@ def test_settings_reach_the_provider(place: Path) -> None:
         assert {found["cut"] - found["n"] for found in json.loads(printed)["results"]} == {0}, said
 
 
+def test_the_end_closes_an_answer_if_the_stop_word_was_sent(place: Path) -> None:
+    """A server does not send it; without that request a mark that is not closed is no answer."""
+    with provider(endings=("stop word",)) as server:
+        for name, more, reading in (
+            ("open", (), "unreadable"),
+            ("closed", ("--stop", "[/ANSWER]"), "answered"),
+        ):
+            _, _, said = run(place, server, *more, "--out", name)
+            rows = pq.read_table(place / name / "samples.parquet").to_pylist()
+            assert {row["reading"] for row in rows} == {reading}, said
+            assert all(row["completion"].endswith("[/ANSWER]") == bool(more) for row in rows)
+
+
 @pytest.mark.exhaustive
 def test_the_cache_answers_instead_of_the_provider(place: Path) -> None:
     """The same questions a second time reach nobody."""

@@ -214,16 +214,16 @@ def test_crashes(tmp_path: Path, seed: int) -> None:
     parts = ("lenient", "right_class", "right_whether")
     (of_name,) = (sample for sample in samples if sample.data["step"] == 7)
     for said, scores in {
-        "NameError": (1, 1),
-        "<class 'NameError'>": (1, 1),
-        "builtins.NameError": (1, 1),
-        "TypeError": (0, 1),
-        "None": (0, 0),
-        "It raises": (0, 0),
+        "NameError": (1, 1, 1),
+        "<class 'NameError'>": (1, 0, 0),
+        "builtins.NameError": (1, 0, 0),
+        "TypeError": (0, 0, 1),
+        "None": (0, 0, 0),
+        "It raises": (0, 0, 0),
     }.items():
         given = score_answer(of_name, f"[ANSWER]{said}[/ANSWER]")
-        metrics = dict(zip(parts, (scores[0], *scores), strict=True))
-        assert (given.score, given.metrics) == (scores[0], metrics), said
+        metrics = dict(zip(parts, scores, strict=True))
+        assert (given.score, given.metrics) == (scores[1], metrics), said
 
 
 def test_what_used_shows(tmp_path: Path) -> None:

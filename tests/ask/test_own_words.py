@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import Sampling
+from deskcheck.ask import Sampling, score_answer
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.questions.own_words import fields_of, in_own_words, own_words
 from deskcheck.ask.questions.questions import QUESTIONS
@@ -40,7 +40,10 @@ def test_a_published_prompt_of_its_own_words(record: Record) -> None:
     (asked,) = in_own_words([sample], PUBLISHED)
     before, _, _ = PUBLISHED.partition("{{code}}")
     assert asked.prompt == f"{before}{CODE.strip()}\nassert f(3,) == ??\n[/PYTHON]\n[ANSWER]"
-    assert (asked.id, asked.answer, asked.data) == (sample.id, sample.answer, sample.data)
+    assert (asked.id, asked.answer) == (sample.id, sample.answer)
+    assert asked.data == {**sample.data, "own_words": True}
+    assert score_answer(asked, "[ANSWER]\nassert f(3,) == 7\n[/ANSWER]").score == 1
+    assert score_answer(sample, "[ANSWER]\nassert f(3,) == 7\n[/ANSWER]").score == 0
 
 
 def test_places_that_questions_have(record: Record) -> None:

@@ -21,6 +21,7 @@ import pytest
 
 import deskcheck
 from deskcheck.ask import NOTEBOOK_QUESTIONS, QUESTIONS, NotebookOptions, Sample, score_answer
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.rewards import Reward
 from deskcheck.ask.scoring.judge import AnswerNotRun
@@ -72,7 +73,7 @@ def unrun(questions: Path) -> Path:
     lines = []
     for line, sample in zip(questions.read_text().splitlines(), samples_of(questions).values(), strict=True):
         with contextlib.suppress(ValueError):  # it runs answers, and was not told where
-            assert score_answer(sample, said(sample.answer)).score == 1
+            assert score_answer(sample, written(sample.data["form"], sample.answer)).score == 1
             lines.append(line)
     path = questions.with_name("unrun.jsonl")
     path.write_text("".join(f"{line}\n" for line in lines))
@@ -108,7 +109,7 @@ def completions(samples: list[Sample], rng: random.Random) -> Iterator[tuple[Sam
     for count, sample in enumerate(cycle(samples)):
         answer = sample.answer
         texts = [
-            said(answer),
+            written(sample.data["form"], answer),
             answer,
             said(rng.choice([*near_misses(answer, rng)])),
             said(rng.choice(samples).answer),
@@ -171,6 +172,8 @@ def by_literal(sample: Sample, completion: str) -> float | None:
     between = completion.partition("[ANSWER]")[2].partition("[/ANSWER]")[0]
     if completion != said(between) or sample.data["form"] != "value" or len(between) > 1000:
         return None
+    if between in (f"({sample.answer})", f"{sample.answer} # so"):
+        return 0.0  # not as repr writes it
     try:
         told, true = ast.literal_eval(between.strip()), ast.literal_eval(sample.answer)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -240,13 +243,13 @@ def test_completions_may_be_conversations(unrun: Path) -> None:
 
 
 def test_an_answer_that_a_limit_cut_counts_only_if_it_is_closed(unrun: Path) -> None:
-    """As `offline score` has it for a line with that `stop_reason`; what is not told cuts nothing."""
+    """Or if the stop word ended it, as `offline score` has it for a line with that `stop_reason`."""
     sample = next(iter(samples_of(unrun).values()))
     rewarded = deskcheck.reward([sample])
     texts = [f"[ANSWER]{sample.answer}", said(sample.answer)]
-    for reason, right in [("length", [0.0, 1.0]), ("stop", [1.0, 1.0]), (None, [1.0, 1.0])]:
+    for reason, right in [("length", [0.0, 1.0]), ("stop", [0.0, 1.0]), ("[/ANSWER]", [1.0, 1.0])]:
         assert rewarded(completions=texts, id=[sample.id] * 2, stop_reason=[reason] * 2) == right
-    assert rewarded(completions=texts, id=[sample.id] * 2) == [1.0, 1.0]
+    assert rewarded(completions=texts, id=[sample.id] * 2) == [0.0, 1.0]
     with pytest.raises(InputError, match="1 stop reasons, and 2 completions"):
         rewarded(completions=texts, id=[sample.id] * 2, stop_reason=["stop"])
 

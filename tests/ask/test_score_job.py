@@ -462,13 +462,13 @@ def test_why_a_completion_ended_is_read_from_its_line(questions: Path, tmp_path:
     found, scores, _ = scored(questions, [write(tmp_path / "a.jsonl", rows)], tmp_path / "out")
     assert [(row["score"], row["reading"], row["stop_reason"]) for row in found] == [
         (0.0, "cut", "length"),
-        (1.0, "answered", "stop"),
-        (1.0, "answered", "stop"),
+        (1.0, "answered", "[/ANSWER]"),
+        (1.0, "answered", "[/ANSWER]"),
         (0.0, "cut", "max_tokens"),
-        (1.0, "answered", None),
+        (0.0, "unreadable", None),
     ]
     (score,) = (s for s in scores.scores if s.question == "output")
-    assert (score.cut, score.empty, score.refused, score.unreadable, score.score) == (2, 0, 0, 0, 3 / 5)
+    assert (score.cut, score.empty, score.refused, score.unreadable, score.score) == (2, 0, 0, 1, 2 / 5)
 
 
 def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:

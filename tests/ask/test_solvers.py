@@ -23,7 +23,6 @@ from deskcheck.ask.methods.solvers import (
     answer_of,
     check_answers,
     check_methods,
-    inside,
     read_state,
     read_trace,
     trace_question,
@@ -34,6 +33,7 @@ from deskcheck.ask.results.statistics import Interval
 from deskcheck.ask.results.steps import PredictedRun, horizon, steps_of
 from deskcheck.ask.run import questions_of
 from deskcheck.notation import NOTATIONS, Divergence, Moment, RunAgreement, Stop, state_text
+from deskcheck.notation.extract import trace_in
 from deskcheck.notation.layout import STEPWISE, program_text, step_prompt, trace_prompt
 from deskcheck.recording import InputError, Recording
 from deskcheck.tracer import Granularity
@@ -268,7 +268,7 @@ def test_what_is_not_exactly_one_state_is_none(text: str) -> None:
 @settings(deadline=None, max_examples=examples(80))
 @given(text=st.one_of(st.text(), st.text(alphabet="f 1:n=#[]'`\n|->call", max_size=60)))
 def test_reading_never_raises(text: str) -> None:
-    inside(text)
+    trace_in(text)
     read_state(text)
     for notation in ("scratchpad", "compact"):
         read_trace(text, notation)
@@ -281,7 +281,7 @@ def test_a_trace_ends_at_the_first_line_that_cannot_be_read(recordings: list[Rec
     oracle.remember_truth(truth)
     text = oracle.completion(trace_question(truth, "compact", explain=False))
     oracle.forget_truth(truth)
-    lines = inside(text).split("\n")
+    lines = trace_in(text).split("\n")
     lines[4] = "what comes now?"
     broken = read_trace("\n".join(lines), "compact")
     assert (broken.stop, len(broken.states), broken.asked) == (Stop.UNREADABLE, 3, 4)
@@ -290,7 +290,7 @@ def test_a_trace_ends_at_the_first_line_that_cannot_be_read(recordings: list[Rec
     cut = read_trace(text[:60], "compact", truncated=True)
     assert cut.stop is Stop.BUDGET
     assert agreement(truth, cut).first is Divergence.BUDGET
-    ended = read_trace("\n".join(inside(text).split("\n")[:4]), "compact")
+    ended = read_trace("\n".join(trace_in(text).split("\n")[:4]), "compact")
     assert agreement(truth, ended).first is Divergence.NEXT_LINE
 
 

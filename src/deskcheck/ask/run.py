@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.inspect.context import AskProgress, RunContext, new_run, run_key
 from deskcheck.ask.inspect.evaluation import Interrupted, evaluate, why
@@ -322,7 +323,7 @@ class _Run:
 
     def _logs(self, folder: Path, card: Mapping[str, Any]) -> "list[EvalLog]":
         """The logs of all models, with the answers that the folder has."""
-        from deskcheck.ask.inspect.completion import continue_prompts
+        from deskcheck.ask.inspect.completion import close_answers, continue_prompts
         from deskcheck.ask.inspect.provider import count_offline
 
         generation = self.settings.generation
@@ -330,6 +331,8 @@ class _Run:
             count_offline(model)
             if generation.completion:
                 continue_prompts(model)
+            elif CLOSE in generation.stop:
+                close_answers(model)
         count = sum(len(samples) for samples, _ in self.sets.values()) * len(self.settings.methods)
         try:
             with new_run() as context:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type_hints
 
-from deskcheck.ask.answers.code import FoundCode, code_in
+from deskcheck.ask.answers.code import FoundCode, code_said
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.results.transcript import TranscriptLine, shortened, transcript
 from deskcheck.ask.scoring.programs import Tested
@@ -196,7 +196,7 @@ class Bench:
 
     def code_of(self, completion: Completion) -> FoundCode:
         """The program in a completion, or the reason why there is none."""
-        return code_in(completion.text, self.puzzle.entry_point, complete=completion.whole)
+        return code_said(completion.text, self.puzzle.entry_point, complete=completion.whole)
 
     # -- the sandbox -----------------------------------------------------------------------------
 

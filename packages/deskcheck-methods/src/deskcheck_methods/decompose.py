@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.code import code_said
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
@@ -158,7 +158,7 @@ async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: s
 
 
 def _function_in(completion: Completion, name: str) -> str:
-    return code_in(completion.text, name, complete=completion.whole).code or ""
+    return code_said(completion.text, name, complete=completion.whole).code or ""
 
 
 # -- combinations ----------------------------------------------------------------------------------

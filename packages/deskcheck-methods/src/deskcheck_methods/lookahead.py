@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
+from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in, unfenced
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.samples.prompts import NOW
 from deskcheck.fences import FENCED
@@ -139,9 +139,10 @@ def _asked(bench: Bench, missing: str) -> str:
 
 def expression_in(completion: Completion) -> str | None:
     """The Python expression in a completion."""
-    text = answer_in(completion.text, complete=completion.whole)
+    text = answer_in(completion.text)
     if text is None:
         return None
+    text = unfenced(text)
     try:
         ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):

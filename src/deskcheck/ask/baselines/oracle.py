@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth
-from deskcheck.ask.methods.solvers import THINK
+from deskcheck.ask.methods.solvers import THINK, completion_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.fences import fenced
 from deskcheck.notation import NOTATIONS, Moment, state_text
@@ -29,13 +29,16 @@ from deskcheck.notation.forms.explained_steps import explained_step
 from deskcheck.notation.layout import asked_state, trace_prompt
 from deskcheck.recording import Kind
 
-_answers: dict[str, tuple[str, str | None]] = {}
-"""Prompt -> the answer, and the text that can be copied from the same cell."""
+_answers: dict[str, tuple[str, str, str | None]] = {}
+"""Prompt -> the form of the answer, the answer, and the text that can be copied from the same cell."""
+_NOT_TOLD = "I was not told."
 
 
 def remember(samples: Iterable[Sample]) -> None:
     """Tell the oracle the answers. Samples with one prompt have answers that are equally right."""
-    _answers.update((sample.prompt, (sample.answer, sample.data.get("copy"))) for sample in samples)
+    _answers.update(
+        (sample.prompt, (sample.data["form"], sample.answer, sample.data.get("copy"))) for sample in samples
+    )
 
 
 def forget(samples: Iterable[Sample]) -> None:
@@ -48,14 +51,14 @@ def completion(prompt: str) -> str:
     """The oracle's completion; without an answer if the prompt was not passed to `remember`."""
     run = _run_in(prompt)
     if run is not None:
-        return fenced(run.write(run.states))
-    answer, _ = _answers.get(prompt.removesuffix(THINK), (None, None))
-    return "I was not told." if answer is None else f"{OPEN}{answer}{CLOSE}"
+        return completion_of(prompt, "step", run.write(run.states))
+    form, answer, _ = _answers.get(prompt.removesuffix(THINK), ("", None, None))
+    return _NOT_TOLD if answer is None else completion_of(prompt, form, answer)
 
 
 def copied(prompt: str) -> str:
     """The output or the source of the same cell when it was executed before; empty if it never was."""
-    _, copy = _answers.get(prompt, ("", None))
+    _, _, copy = _answers.get(prompt, ("", "", None))
     return "I have nothing to copy." if copy is None else f"{OPEN}{copy}{CLOSE}"
 
 
@@ -141,7 +144,7 @@ def erring(prompt: str, *, rate: float, seed: int) -> str:
     run = _run_in(prompt)
     if run is None:
         answer = completion(prompt)
-        return f"{OPEN}wrong{CLOSE}" if answer.startswith(OPEN) and rng.random() < rate else answer
+        return f"{OPEN}wrong{CLOSE}" if answer != _NOT_TOLD and rng.random() < rate else answer
     states = list(run.states)
     garbled: list[int] = []
     for number, moment in enumerate(states):

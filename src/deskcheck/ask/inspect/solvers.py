@@ -27,8 +27,8 @@ from deskcheck.ask.methods.solvers import (
     answer_of,
     check_methods,
     named,
-    read_state,
     read_trace,
+    state_said,
     step_question,
     trace_question,
     unfit,
@@ -111,6 +111,7 @@ def chain_of_thought() -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state.user_prompt.text += THINK
+        state.metadata["data"] = {**state.metadata["data"], "marks": True}
         return await generate(state, tool_calls="none")
 
     return solve
@@ -183,7 +184,7 @@ def _of_steps(name: str, explain: bool, max_steps: int, options: Mapping[str, st
             )
             output = await _generated(prompt, GenerateConfig(logprobs=True))
             ended = output.stop_reason
-            return JumpAnswer(read_state(output.completion), _nll(output, name))
+            return JumpAnswer(state_said(output.completion), _nll(output, name))
 
         match choice.choose:
             case "search":

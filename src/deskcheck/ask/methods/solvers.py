@@ -9,13 +9,12 @@ Reading ignores words and code fences around a trace or state. A line inside it 
 run.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.answers.parsing import CLOSE, OPEN, without_thinking, written
 from deskcheck.ask.methods.ground_truth import GroundTruth, is_end
 from deskcheck.ask.methods.jumps import JumpedRun, JumpOptions
 from deskcheck.ask.samples.places import Arrival, arrivals, lines_of_path
@@ -24,12 +23,11 @@ from deskcheck.ask.samples.source import Statements, statements
 from deskcheck.extensions import Registry, is_installed
 from deskcheck.notation import NOTATIONS, Moment, RunAgreement, Stop, compare_runs, state_text
 from deskcheck.notation.divergence import reached
+from deskcheck.notation.extract import trace_in
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.forms.explained_steps import explained_step, run_text
 from deskcheck.notation.layout import STEPWISE, step_prompt, trace_prompt
-from deskcheck.notation.lines import LineReader
 from deskcheck.notation.state import BEGINS, ENDS
-from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import InputError, Kind, render
 from deskcheck.recording.value import decode
 
@@ -105,6 +103,12 @@ THINK = (
     f"between {OPEN} and {CLOSE}, once."
 )
 """The addition of `chain_of_thought` to a prompt."""
+
+
+def completion_of(prompt: str, form: str, answer: str) -> str:
+    """The completion of a prompt that is an answer in the form that was asked for."""
+    text = written(form, answer)
+    return f"{OPEN}\n{text}\n{CLOSE}" if prompt.endswith(THINK) and not text.startswith(OPEN) else text
 
 
 def named(text: str) -> tuple[Method, dict[str, str]]:
@@ -260,36 +264,8 @@ class Predicted:
         return len(self.states) - self.given + (self.stop is Stop.UNREADABLE)
 
 
-_FENCE = re.compile(r"^(`{3,})[\w+-]*[ \t]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
-_AFTER_PLACE = re.compile(r"\s*(:|\||->|<-|!|'|\"|prints\b|left out\b|\Z)")
-
-
-def inside(text: str) -> str:
-    """The last code fence of a text; without one, its first to last line that looks like a line of a
-    trace."""
-    fences = _FENCE.findall(text)
-    if fences:
-        return str(fences[-1][1]).strip("\n")
-    lines = text.split("\n")
-    matches = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
-    return "\n".join(lines[matches[0] : matches[-1] + 1]) if matches else ""
-
-
-def _looks_like_trace(line: str) -> bool:
-    """Whether a line begins like a line of a trace; the rest may be unreadable."""
-    reader = LineReader(line.rstrip(), Objects())
-    try:
-        if reader.word("globals"):
-            return reader.line[reader.at :].lstrip().startswith((":", "'", '"'))
-        if reader.take("in ") or reader.take("open "):
-            reader.integer()
-        else:
-            if not reader.take("frame "):
-                reader.kind()
-            reader.place()
-    except Unread:
-        return False
-    return _AFTER_PLACE.match(reader.line, reader.at) is not None
+THINKS = "the thought does not end"
+"""Why such a text has no state and no trace."""
 
 
 def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> Moment | str:
@@ -297,7 +273,7 @@ def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> M
 
     previous: the text of the state before it, for notations in which a state follows another.
     """
-    body = inside(text).partition("\n\n")[0]
+    body = trace_in(text).partition("\n\n")[0]
     if not body.strip():
         return "the completion has no state"
     parsed = NOTATIONS[notation].parse(f"{previous}\n{body}" if previous else body)
@@ -310,10 +286,19 @@ def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> M
     return states[0]
 
 
+def state_said(completion: str) -> Moment | str:
+    """The state in a completion, as `read_state` reads it, without the model's thoughts."""
+    speech, thinks = without_thinking(completion)
+    return THINKS if thinks else read_state(speech)
+
+
 def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:
     """The run in a model's text, up to the first line that cannot be read. truncated: the text was cut at the
     limit of tokens. source: the source of the program."""
-    body = inside(text)
+    speech, thinks = without_thinking(text)
+    if thinks:
+        return Predicted(states=(), stop=Stop.UNREADABLE, why=THINKS, text=text)
+    body = trace_in(speech)
     if truncated:
         body = body.rpartition("\n")[0]
     parsed = NOTATIONS[notation].parse(body, source)
@@ -365,7 +350,7 @@ class PromptedRun:
 
     def take(self, text: str) -> None:
         """Read the next state from a model's text."""
-        state = read_state(text)
+        state = state_said(text)
         if isinstance(state, str):
             self.stop, self.why = Stop.UNREADABLE, state
             return

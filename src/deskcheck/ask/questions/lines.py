@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.questions.benchmarks import benchmark_samples
 from deskcheck.ask.questions.generate import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
@@ -397,11 +398,13 @@ def answer_in_line(raw: bytes) -> Given:
 
 def _stop_reason(row: dict[str, object]) -> str | None:
     """The reason why the completion ended. OpenAI and vLLM give it in ``finish_reason``, Anthropic and
-    Inspect in ``stop_reason``. vLLM may give the stop word or token. A refusal of OpenAI's is in
-    ``refusal``."""
+    Inspect in ``stop_reason``. vLLM may give the stop word or token there; [/ANSWER] closes the answer. A
+    refusal of OpenAI's is in ``refusal``."""
     finish, stop = row.get("finish_reason"), row.get("stop_reason")
     if row.get("refusal"):
         return "refusal"
+    if stop == CLOSE:
+        return CLOSE
     if isinstance(finish, str):
         return finish
     if isinstance(stop, str):

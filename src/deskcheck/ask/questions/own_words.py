@@ -52,11 +52,15 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
 def in_own_words(samples: Sequence[Sample], template: str) -> list[Sample]:
     """The samples with the text as their prompt. Its fields are filled: ``{{code}}`` with the program,
     ``{{program}}``, ``{{question}}`` and ``{{task}}`` with these parts of deskcheck's prompt, and each line
-    of the question by its label, such as ``{{call}}`` or ``{{about_to_run}}``.
+    of the question by its label, such as ``{{call}}`` or ``{{about_to_run}}``. The strict score of their
+    answers also takes a whole assertion, as CRUXEval's prompts ask for it.
 
     Raises InputError: a question does not have a field of the text.
     """
-    return [replace(sample, parts={"own": _filled(template, sample)}) for sample in samples]
+    return [
+        replace(sample, parts={"own": _filled(template, sample)}, data={**sample.data, "own_words": True})
+        for sample in samples
+    ]
 
 
 def _filled(template: str, sample: Sample) -> str:

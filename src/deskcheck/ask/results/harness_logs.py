@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.results.rows import Key, LoggedRun, ScoredSample, scored_elsewhere, scored_here, seconds
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import Reading, score_answer
@@ -161,7 +162,7 @@ def _model(results: Mapping[str, Any]) -> str:
 
 def _scored_again(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[ScoredSample]:
     for epoch, completion in enumerate(answers_in(row), 1):
-        scored = score_answer(sample, completion)
+        scored = score_answer(sample, completion, stop_reason=CLOSE)
         yield scored_here(sample, scored, model, id=sample.id, completion=completion, epoch=epoch)
 
 

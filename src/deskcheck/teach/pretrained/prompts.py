@@ -7,7 +7,7 @@ explanation of the notation before it, and the model's chat template around it, 
 from collections.abc import Sequence
 from typing import Any
 
-from deskcheck.ask.methods.solvers import read_state
+from deskcheck.ask.methods.solvers import state_said
 from deskcheck.notation import state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import InputError
@@ -62,7 +62,7 @@ def explained(program: str, prompt: str) -> str:
 
 def plain(text: str) -> str:
     """The state in an answer, without the words and the code fence around it. Without a state: the answer."""
-    read = read_state(text)
+    read = state_said(text)
     return text if isinstance(read, str) else state_text(read)
 
 

@@ -93,10 +93,11 @@ def _command(name: str) -> Any:
     alone.callback()(lambda: None)  # without a callback, typer makes no group of a single command
     if isinstance(loaded, typer.Typer):
         alone.add_typer(loaded, name=name, rich_help_panel=panel)
-    elif name == "run":
-        from deskcheck.cli.running import PASSED_ON
+    elif name in ("run", "record"):
+        from deskcheck.cli.common.script import PASSED_ON, ScriptCommand
 
-        alone.command(name, rich_help_panel=panel, context_settings=PASSED_ON)(loaded)
+        kind: dict[str, Any] = {"context_settings": PASSED_ON} if name == "run" else {"cls": ScriptCommand}
+        alone.command(name, rich_help_panel=panel, **kind)(loaded)
     else:
         alone.command(name, rich_help_panel=panel)(loaded)
     group: Any = typer.main.get_command(alone)

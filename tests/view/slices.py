@@ -315,6 +315,7 @@ y: 5
     into: 2?
       into: 1
         default of into: 2?
+          into: 1
           x: 4
       x: 5
 === a closure

@@ -71,6 +71,24 @@ class Statements:
                     return statement
         return candidates[-1] if candidates else None
 
+    def written_before(self, file: str, line: int, statement: Statement) -> frozenset[str]:
+        """The names that other statements before this one on its line write."""
+        parsed = self._file(file)
+        others = (
+            parsed.by_line.get(line, []) if parsed is not None and isinstance(statement, ast.stmt) else []
+        )
+        return frozenset(
+            node.id
+            for other in others
+            if isinstance(other, ast.stmt)
+            and other is not statement
+            and other.lineno == statement.lineno
+            and other.end_lineno == line
+            and other.col_offset < statement.col_offset
+            for node in own_nodes(other)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
+
     def nodes(self, file: str, place: Place) -> list[ast.AST]:
         """The expressions and statements at a place, outermost first."""
         parsed = self._file(file)
@@ -95,7 +113,7 @@ class Statements:
         if parsed is None:
             return ""
         if isinstance(node, Statement):
-            first, last = _start(node), span(node)[1]
+            first, last = first_line(node), span(node)[1]
             text = " ".join(line.strip() for line in parsed.lines[first - 1 : last])
             if last == first:
                 text = _own_part(node, parsed.lines[first - 1]).strip()
@@ -121,21 +139,22 @@ def place_of(node: Any) -> Place:
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
+def first_line(node: Any) -> int:
+    """The first line of a statement, without decorators."""
+    return int(node.pattern.lineno if isinstance(node, ast.match_case) else node.lineno)
+
+
 def _first_line(node: Any) -> int:
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
 
 
-def _start(node: Any) -> int:
-    return int(node.pattern.lineno if isinstance(node, ast.match_case) else node.lineno)
-
-
 def span(node: Any) -> tuple[int, int]:
     """First and last line of a statement's own part: without the body of an `if`, a loop or a function."""
-    first = _first_line(node) if isinstance(node, ast.stmt) else _start(node)
+    first = _first_line(node) if isinstance(node, ast.stmt) else first_line(node)
     parts = own_parts(node)
     if parts is None:
         return first, node.end_lineno
-    return first, max([_start(node), *(part.end_lineno for part in parts if hasattr(part, "end_lineno"))])
+    return first, max([first_line(node), *(part.end_lineno for part in parts if hasattr(part, "end_lineno"))])
 
 
 def own_parts(node: Any) -> list[Any] | None:

@@ -20,6 +20,7 @@ from deskcheck.view.queries.statements import (
     Place,
     Statements,
     Write,
+    first_line,
     has_inner_events,
     own_nodes,
     place_of,
@@ -187,6 +188,8 @@ class _Line:
     queries: list[_Query] = field(default_factory=list)
     unrecorded: list[str] = field(default_factory=list)
     """Functions that were called and are not recorded."""
+    written: frozenset[str] = frozenset()
+    """Names that earlier statements on the line write: they have their values after it."""
 
 
 class _Slicer:
@@ -434,7 +437,7 @@ class _Slicer:
             return True
         value = self._slot_value(slot, self.state(line.before))
         content = self.state(line.before).objects.get(value["ref"], {}) if _is_ref(value) else {}
-        return content.get("kind") != "function"
+        return content.get("kind") not in ("function", "class")
 
     def _truth(self, node: ast.expr, line: _Line) -> bool | None:
         """Whether a condition of the line was true, if that can be computed from recorded values."""
@@ -453,13 +456,18 @@ class _Slicer:
 
     def _visit_place(self, node: Any, line: _Line) -> bool:
         """Add a name, attribute or item to the queries. Returns whether it is a recorded value."""
-        at = self._read_at(node, line)
+        root = node
+        while isinstance(root, ast.Attribute | ast.Subscript):
+            root = root.value
+        at = line.after if root.id in line.written else self._read_at(node, line)
         try:
             slot = self._slot(node, line.frame, at)
         except (NotThere, Unknown, *FAILURES):
             return False
         if slot is None:
             return False
+        while isinstance(node, ast.Subscript) and self._slot(node.value, line.frame, at) == slot:
+            node = node.value  # an item of a tuple or text, which have no identity
         value = self._slot_value(slot, self.state(at))
         if _is_ref(value):
             content = self.state(at).objects.get(value["ref"], {})
@@ -689,6 +697,16 @@ class _Slicer:
         step = replace(step, line_event=line.before)
         if statement is None:
             return replace(step, unknown="The text of the program is not in the recording."), []
+        if isinstance(statement, ast.ClassDef) and slot.kind == "field" and number == slot.owner:
+            for calls in line.calls.values():
+                for call in calls:
+                    body = self.rows[call.entered].function
+                    if call.left is not None and body.rpartition(".")[2] == statement.name:
+                        read = _Read(step.expression, _Slot("local", call.frame, slot.key), call.left)
+                        change = self._last_change(read.slot, call.left)
+                        if change is not None:
+                            return self._explain_change(replace(step, event=change[0]), read, change[1])
+        line.written = self.statements.written_before(line.file, before.line, statement)
         self._visit_statement(statement, writes, line, step.event, slot, number)
         unknown = self._unrecorded(line.unrecorded)
         written = targets(statement, writes) or isinstance(statement, ast.AugAssign)
@@ -705,7 +723,8 @@ class _Slicer:
 
     def _where(self, row: Row, statement: Any = None) -> dict[str, Any]:
         text = self.statements.text(row.file, statement) if statement is not None else ""
-        return {"file": row.file, "line": row.line, "function": row.function, "statement": text}
+        line = row.line if statement is None else first_line(statement)
+        return {"file": row.file, "line": line, "function": row.function, "statement": text}
 
     @staticmethod
     def _unrecorded(functions: list[str]) -> str | None:
@@ -746,6 +765,15 @@ class _Slicer:
         if isinstance(statement, ast.ExceptHandler):
             self._visit_exception(line, slot, event)
             return
+        if isinstance(statement, ast.With | ast.AsyncWith) and number is None:
+            for item in statement.items:
+                for place in (place_of(statement), place_of(item.context_expr)):
+                    for call in line.calls.get(place, ()):
+                        if call.left is not None and self.rows[call.entered].function.endswith("__enter__"):
+                            text = f"{ast.unparse(item.context_expr)}.__enter__()"
+                            line.queries.append(_Result(text, call.left))
+            if line.queries:
+                return
         if number is not None and not targets(statement, writes):
             self._visit_mutation(statement, line, number, slot, event)
             return
@@ -789,29 +817,18 @@ class _Slicer:
         for i in range(event, -1, -1):
             row = self.rows[i]
             if row.kind == "raise" and row.value and loads(row.value) == value:
-                first = i
-                while first and self._raises(first - 1, value):
-                    first -= 1
-                text = ast.unparse(ast.Name(slot.key))
-                line.queries.append(_Result(f"exception {text}", self._first_raise(i, value)))
+                line.queries.append(_Result(f"exception {slot.key}", self._first_raise(i)))
                 return
 
-    def _raises(self, index: int, value: Encoded) -> bool:
-        row = self.rows[index]
-        return row.kind in ("raise", "unwind") and bool(row.value) and loads(row.value or "null") == value
-
-    def _first_raise(self, index: int, value: Encoded) -> int:
-        """The first event of an exception, in the frame where it began."""
+    def _first_raise(self, index: int) -> int:
+        """The event that raised an exception, before it passed through other frames."""
         first = index
-        for i in range(index - 1, -1, -1):
-            if self._raises(i, value):
-                first = i
-            elif (
-                self.rows[i].objects
-                and value is not None
-                and f'"{value["ref"]}":{{' in (self.rows[i].objects or "")
-            ):
+        while first and self.rows[first - 1].kind == "unwind":
+            frame = self.rows[first - 1].frame
+            inner = next((i for i in range(first - 2, -1, -1) if self.rows[i].frame == frame), None)
+            if inner is None or self.rows[inner].kind != "raise":
                 break
+            first = inner
         return first
 
     def _visit_mutation(self, statement: Any, line: _Line, number: int, slot: _Slot, event: int) -> None:
@@ -911,6 +928,7 @@ class _Slicer:
             step, how="argument", line_event=line.before, **self._where(self.rows[line.before], statement)
         )
         nodes = self.statements.nodes(line.file, tuple(caller["at"])) if "at" in caller else []
+        nodes = [node.iter if isinstance(node, ast.For | ast.AsyncFor) else node for node in nodes]
         call = next((node for node in nodes if isinstance(node, ast.Call)), None)
         if caller.get("via"):
             for node in nodes[:1]:

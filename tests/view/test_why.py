@@ -7,7 +7,7 @@ import pytest
 
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
-from deskcheck.recording import InputError, Program, Recording
+from deskcheck.recording import Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view.queries.why import Answer, Step, why

@@ -14,7 +14,7 @@ from deskcheck.settings import Setting
 
 Folder = Annotated[
     Path,
-    typer.Argument(metavar="FOLDER", help="A folder of recordings, as of `record --out` or `run --out`."),
+    typer.Argument(metavar="FOLDER", help="A folder of recordings."),
 ]
 _INTERRUPTED = "interrupted: no answer"
 
@@ -91,9 +91,7 @@ def find(
     which: Annotated[_Which, Panel(None)],
     changes: Annotated[
         str | None,
-        typer.Option(
-            "--changes", metavar="NAME", help="Events that change the value of a name or attribute."
-        ),
+        typer.Option("--changes", metavar="NAME", help="Events that change this value."),
     ] = None,
     calls: Annotated[
         str | None,
@@ -149,13 +147,9 @@ def diff(
     which: Annotated[_Which, Panel(None)],
     recording_b: Annotated[
         str | None,
-        typer.Option(
-            "--recording-b", metavar="ID", help="The recording in B. By default the one with A's id."
-        ),
+        typer.Option("--recording-b", metavar="ID", help="The recording in B; by default that with A's id."),
     ] = None,
-    max_partings: Annotated[
-        int, typer.Option("--max-partings", min=1, help="Number of places to show.")
-    ] = 10,
+    max_partings: Annotated[int, typer.Option("--max-partings", min=1, help="Places to show.")] = 10,
     as_json: Json = False,
 ) -> None:
     """Show where two runs of a program part, and the values that differ there.
@@ -164,17 +158,14 @@ def diff(
     are skipped.
 
     Exit status: 0 no difference, 1 the runs differ, 2 wrong usage."""
+    from deskcheck.recording.reader import Recordings
     from deskcheck.view.queries.diff import diff as compare
 
     with says_when_interrupted(_INTERRUPTED):
         _, a = _opened(first, which.recording)
-        there, b = _opened(second, recording_b, "--recording-b") if recording_b else (None, None)
-        if there is None:
-            from deskcheck.recording.reader import Recordings
-
-            there = Recordings(second)
-            same = a.id if a.id in there and second.resolve() != first.resolve() else None
-            _, b = _opened(second, same, "--recording-b")
+        if recording_b is None and second.resolve() != first.resolve() and a.id in Recordings(second):
+            recording_b = a.id
+        _, b = _opened(second, recording_b, "--recording-b")
         answer = compare(a, b, max_partings=max_partings, thread=which.thread)
     if as_json:
         print(json.dumps(answer.to_dict()))

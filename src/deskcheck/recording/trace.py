@@ -160,7 +160,9 @@ class State(NamedTuple):
                     if change is None:
                         dead_objects.append(number)
                     else:
-                        contents[number] = change if "kind" in change else content_after(objects[number], change)
+                        contents[number] = (
+                            change if "kind" in change else content_after(objects[number], change)
+                        )
                 objects = _with(objects, contents, dead_objects)
                 touched = (*contents, *dead_objects)
             return _new(State, (frames, active, files, objects, row, touched))

@@ -4,18 +4,20 @@ Events are compared by what happens, the function, and the text of the line, so 
 another version of the program is the same line. Events that only one of the runs has are skipped.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from deskcheck.errors import InputError
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import decode, loads, render
+from deskcheck.view.queries.find import trace_of
 from deskcheck.view.queries.statements import Statements
 
 PARTINGS = 10
 VALUE_CHARS = 60
+_NUMBER = re.compile(r"#\d+")
 _AGREE = 4
 """Number of equal events after which two runs are together again."""
 _WINDOW = 400
@@ -106,11 +108,7 @@ def _parting_lines(parting: Parting, *, first: bool, same: int) -> Iterator[str]
 
 class _Run:
     def __init__(self, recording: Recording, thread: int) -> None:
-        if not 0 <= thread < len(recording.traces):
-            raise InputError(
-                f"--thread {thread}: {recording.id} has {len(recording.traces)} threads, from 0."
-            )
-        self.trace = recording.traces[thread]
+        self.trace = trace_of(recording, thread)
         self.rows = self.trace.rows
         self.statements = Statements(recording)
         self._texts: dict[tuple[str, int], str] = {}
@@ -161,10 +159,7 @@ def _text(value: Any) -> str:
 
 def _without_numbers(text: str) -> str:
     """A rendered value without the identity numbers, which count all objects of a run."""
-    parts = text.split("#")
-    return parts[0] + "".join(
-        part.lstrip("0123456789") if part[:1].isdigit() else f"#{part}" for part in parts[1:]
-    )
+    return _NUMBER.sub("", text)
 
 
 def diff(a: Recording, b: Recording, *, max_partings: int = PARTINGS, thread: int = 0) -> Difference:

@@ -66,7 +66,7 @@ class Expression:
         self.dereferences = any(not isinstance(node, _FLAT) for node in nodes)
 
     def value(self, lookup: Lookup, objects: Objects, touch: Callable[[int], object] | None = None) -> Any:
-        """The value: an atom, a tuple, or a `Seen`. touch: called with the number of each object that is read.
+        """The value: an atom, a tuple, or a `Seen`. touch: called with the number of each read object.
 
         Raises Unknown, NotThere, or the exception that Python raises for these types.
         """
@@ -141,9 +141,8 @@ class _Evaluation:
         self.touch = touch
 
     def value(self, node: ast.AST) -> Any:
-        method: Callable[[Any], Any] | None = _EVALUATORS.get(type(node))
-        assert method is not None, node
-        return method(self, node)  # type: ignore[call-arg]
+        method = _EVALUATORS[type(node)]
+        return method(self, node)
 
     # -- values --
 
@@ -307,9 +306,9 @@ class _Evaluation:
         for value, other in ((left, right), (right, left)):
             if isinstance(value, int) and value.bit_length() > MAX_BITS:
                 raise Unknown("a number of that size")
-            if isinstance(node.op, ast.Mult) and isinstance(value, str | bytes | tuple | list):
-                if not isinstance(other, int) or len(value) * other > MAX_ITEMS:
-                    raise Unknown("a value of that length")
+            repeats = isinstance(node.op, ast.Mult) and isinstance(value, str | bytes | tuple | list)
+            if repeats and (not isinstance(other, int) or len(value) * other > MAX_ITEMS):
+                raise Unknown("a value of that length")
         return _BINARY[type(node.op)](left, right)
 
     def if_exp(self, node: ast.IfExp) -> Any:
@@ -347,17 +346,17 @@ class _Evaluation:
         raise Unknown("whether equal values are one object")
 
     def equal(self, left: Any, right: Any) -> bool:
-        if isinstance(left, Seen) and isinstance(right, Seen) and left.number is not None:
-            if left.number == right.number:
-                return True
+        numbered = isinstance(left, Seen) and isinstance(right, Seen) and left.number is not None
+        if numbered and left.number == right.number:
+            return True
         if left is None or right is None:
             return left is right
         return bool(self.plain(left) == self.plain(right))
 
-    def display(self, node: ast.Tuple | ast.List) -> tuple[Any, ...]:
+    def display(self, node: ast.Tuple) -> tuple[Any, ...]:
         return tuple(map(self.value, node.elts))
 
-    def listed(self, node: ast.List) -> Any:
+    def list_display(self, node: ast.List) -> list[Any]:
         return [self.plain(self.value(item)) for item in node.elts]
 
     def set_display(self, node: ast.Set) -> set[Any]:
@@ -395,16 +394,22 @@ class _Evaluation:
             return self.truth(*arguments)
         if name in ("any", "all"):
             (value,) = arguments
-            return {"any": any, "all": all}[name](self.truth(item) for item in self.items(value))
+            truths = (self.truth(item) for item in self.items(value))
+            return any(truths) if name == "any" else all(truths)
         if name in ("sum", "min", "max") and len(arguments) == 1:
-            values = [self.plain(item) for item in self.items(arguments[0])]
-            return {"sum": sum, "min": min, "max": max}[name](values)
-        values = [self.plain(item) for item in arguments]
-        return {"abs": abs, "float": float, "int": int, "max": max, "min": min, "round": round, "sum": sum}[
-            name
-        ](*values)
+            return _BUILTINS[name]([self.plain(item) for item in self.items(arguments[0])])
+        return _BUILTINS[name](*map(self.plain, arguments))
 
 
+_BUILTINS: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "float": float,
+    "int": int,
+    "max": max,
+    "min": min,
+    "round": round,
+    "sum": sum,
+}
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 _EVALUATORS: dict[type[ast.AST], Any] = {
     ast.Attribute: _Evaluation.attribute,
@@ -415,7 +420,7 @@ _EVALUATORS: dict[type[ast.AST], Any] = {
     ast.Constant: _Evaluation.constant,
     ast.Dict: _Evaluation.dict_display,
     ast.IfExp: _Evaluation.if_exp,
-    ast.List: _Evaluation.listed,
+    ast.List: _Evaluation.list_display,
     ast.Name: _Evaluation.name,
     ast.Set: _Evaluation.set_display,
     ast.Subscript: _Evaluation.subscript,

@@ -6,8 +6,9 @@ something that it reads has changed. No code of the program runs (`evaluator`).
 
 import ast
 import json
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import content_after
+from deskcheck.recording.trace import Trace, content_after
 from deskcheck.recording.value import Content, Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, Unknown
 
@@ -83,6 +84,14 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """The fields as values for JSON."""
         return asdict(self)
+
+
+def trace_of(recording: Recording, thread: int) -> Trace:
+    """The trace of a thread. Raises InputError if the recording does not have it."""
+    count = len(recording.traces)
+    if not 0 <= thread < count:
+        raise InputError(f"--thread {thread}: {recording.id} has {count} threads, counted from 0.")
+    return recording.traces[thread]
 
 
 class Events:
@@ -161,7 +170,8 @@ class _Pass:
     def __init__(self, events: Events, expression: Expression) -> None:
         self.events = events
         self.expression = expression
-        self.names = {f'"{name}"' if name.isascii() else '"': name for name in expression.names}
+        quoted = (f'"{name}"' if name.isascii() else '"' for name in expression.names)
+        self.mentions = re.compile("|".join(quoted)).search
         self.objects: dict[int, Content] = {}
         self.globals: dict[str, dict[str, Encoded]] = {}
         self.version = 0
@@ -170,8 +180,6 @@ class _Pass:
 
     def _changes(self, text: str) -> dict[str, Encoded]:
         """The changes of the relevant names in a column."""
-        if not any(name in text for name in self.names):
-            return {}
         changes: dict[str, Encoded] = loads(text)
         return {name: value for name, value in changes.items() if name in self.expression.names}
 
@@ -200,11 +208,11 @@ class _Pass:
             kind, number, function, file, _, local, global_, objects = columns
             if objects and needs_objects:
                 self._change_objects(objects)
-            if global_ and (changes := self._changes(global_)):
+            if global_ and self.mentions(global_) and (changes := self._changes(global_)):
                 _bind(self.globals.setdefault(file, {}), changes)
                 self.version += 1
             frame = frames.get(number)
-            if local and (changes := self._changes(local)):
+            if local and self.mentions(local) and (changes := self._changes(local)):
                 if frame is None:
                     frame = frames[number] = _Frame()
                 _bind(frame.names, changes)
@@ -290,7 +298,7 @@ def find(events: Events, text: str, *, max_matches: int = MATCHES) -> Findings:
                 frame.began = index
                 findings.stretches += 1
                 if findings.stretches <= max_matches:
-                    kind, _, function, file, line = columns[:5]
+                    _, _, function, file, line = columns[:5]
                     match = Match(index, index, file, line, function, scan.values(frame, file))
                     open_[id(frame)] = match, frame
             frame.last = index
@@ -352,7 +360,7 @@ def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Fi
         findings.events += 1
         findings.stretches += 1
         if len(findings.matches) < max_matches:
-            kind, _, function, file, line = columns[:5]
+            _, _, function, file, line = columns[:5]
             findings.matches.append(Match(index, index, file, line, function, scan.values(frame, file)))
     return findings
 
@@ -425,26 +433,44 @@ def find_calls(events: Events, text: str, *, max_matches: int = MATCHES) -> Find
     query = _call_query(text)
     findings = Findings(events.recording.id, f"calls of {text}")
     objects: dict[int, Content] = {}
-
-    def matches(values: dict[str, Encoded]) -> bool:
-        names = [*values]
-        return any(_fits(names[shift:], values, query, objects) for shift in (0, 1))
-
+    wanted = [*query.arguments, *query.keywords.values()]
+    compares_contents = any(isinstance(value, list | dict | set | tuple) for value in wanted)
+    pending: list[tuple[Match, dict[str, Encoded]]] = []
     for index, columns in enumerate(events.columns(*_COLUMNS)):
         kind, _, function, file, line, local, _, changes = columns
-        if changes and not query.any_arguments:
+        if changes and compares_contents:
             _apply(objects, changes)
         if kind != "call" or not (function == query.name or function.endswith(f".{query.name}")):
             continue
         values = loads(local) if local else {}
-        if not query.any_arguments and not matches(values):
-            continue
+        if not query.any_arguments:
+            names = [*values]
+            if not any(_fits(names[shift:], values, query, objects) for shift in (0, 1)):
+                continue
         findings.events += 1
         findings.stretches += 1
-        if len(findings.matches) < max_matches:
-            texts = {name: _rendered(value, objects) for name, value in values.items()}
-            findings.matches.append(Match(index, index, file, line, function, texts))
+        if len(pending) < max_matches:
+            pending.append((Match(index, index, file, line, function), values))
+    findings.matches = _with_values(events, pending)
     return findings
+
+
+def _with_values(events: Events, pending: list[tuple[Match, dict[str, Encoded]]]) -> list[Match]:
+    """The matches with their values rendered, which needs the objects of the events up to the last match."""
+    objects: dict[int, Content] = {}
+    matches: list[Match] = []
+    for index, (changes,) in enumerate(events.columns("objects")):
+        if len(matches) == len(pending):
+            break
+        if changes:
+            _apply(objects, changes)
+        match, values = pending[len(matches)]
+        if match.event == index:
+            texts = {
+                name: render(decode(value, objects), max_chars=VALUE_CHARS) for name, value in values.items()
+            }
+            matches.append(replace(match, values=texts))
+    return matches
 
 
 def _apply(objects: dict[int, Content], text: str) -> None:
@@ -453,13 +479,6 @@ def _apply(objects: dict[int, Content], text: str) -> None:
             objects.pop(int(key), None)
         else:
             objects[int(key)] = change if "kind" in change else content_after(objects[int(key)], change)
-
-
-def _rendered(value: Encoded, objects: dict[int, Content]) -> str:
-    try:
-        return render(decode(value, objects), max_chars=VALUE_CHARS)
-    except KeyError:  # a call was looked for by its name: contents were not followed
-        return f"#{value['ref']}" if "ref" in value else "..."
 
 
 def _fits(
@@ -486,19 +505,18 @@ def _fits(
 def find_exceptions(events: Events, *, max_matches: int = MATCHES) -> Findings:
     """The events at which an exception was raised. One that passes through several frames counts once."""
     findings = Findings(events.recording.id, "exceptions")
-    objects: dict[int, Content] = {}
     passing = False
-    columns = ("kind", "function", "file", "line", "value", "objects")
-    for index, (kind, function, file, line, value, changes) in enumerate(events.columns(*columns)):
-        if changes:
-            _apply(objects, changes)
+    pending: list[tuple[Match, dict[str, Encoded]]] = []
+    columns = ("kind", "function", "file", "line", "value")
+    for index, (kind, function, file, line, value) in enumerate(events.columns(*columns)):
         if kind == "raise" and not passing and value:
             findings.events += 1
             findings.stretches += 1
-            if len(findings.matches) < max_matches:
-                texts = {"exception": _rendered(loads(value), objects)}
-                findings.matches.append(Match(index, index, file, line, function, texts))
+            if len(pending) < max_matches:
+                match = Match(index, index, file, line, function)
+                pending.append((match, {"exception": loads(value)}))
         passing = kind == "unwind"
+    findings.matches = _with_values(events, pending)
     return findings
 
 

@@ -62,7 +62,7 @@ class Statements:
         return parsed
 
     def at(self, file: str, line: int, writes: Write | None = None) -> Statement | None:
-        """The innermost statement on a line, or the one there that writes this; None if the text is unknown."""
+        """The innermost statement on a line, or the one that writes this; None if the text is unknown."""
         parsed = self._file(file)
         candidates = parsed.by_line.get(line, []) if parsed is not None else []
         if writes is not None:
@@ -74,12 +74,11 @@ class Statements:
     def written_before(self, file: str, line: int, statement: Statement) -> frozenset[str]:
         """The names that other statements before this one on its line write."""
         parsed = self._file(file)
-        others = (
-            parsed.by_line.get(line, []) if parsed is not None and isinstance(statement, ast.stmt) else []
-        )
+        if parsed is None or not isinstance(statement, ast.stmt):
+            return frozenset()
         return frozenset(
             node.id
-            for other in others
+            for other in parsed.by_line.get(line, ())
             if isinstance(other, ast.stmt)
             and other is not statement
             and other.lineno == statement.lineno
@@ -145,7 +144,7 @@ def first_line(node: Any) -> int:
 
 
 def _first_line(node: Any) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return int(min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]))
 
 
 def span(node: Any) -> tuple[int, int]:
@@ -195,7 +194,7 @@ def own_nodes(node: Any) -> Iterator[ast.AST]:
 
 
 def has_inner_events(node: Any) -> bool:
-    """Whether one run of a statement can make several `line` events: on several lines, or of a comprehension."""
+    """Whether one run of a statement can make several `line` events: several lines, or a comprehension."""
     first, last = span(node)
     inner = ast.ListComp, ast.SetComp, ast.DictComp
     return first != last or any(isinstance(part, inner) for part in own_nodes(node))
@@ -205,9 +204,9 @@ def targets(node: Any, writes: Write) -> bool:
     """Whether a statement writes this itself."""
     name = writes.name
     if writes.kind == "name":
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler):
-            if node.name == name:
-                return True
+        named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler
+        if isinstance(node, named) and node.name == name:
+            return True
         if isinstance(node, ast.Import | ast.ImportFrom):
             return any((a.asname or a.name.partition(".")[0]) == name or a.name == "*" for a in node.names)
     for part in own_nodes(node):
@@ -251,9 +250,8 @@ def sources_of(node: Any, writes: Write | None) -> list[ast.AST]:
             return [node.iter]
         case ast.With() | ast.AsyncWith():
             for item in node.items:
-                if item.optional_vars is not None and writes is not None:
-                    if _assigned(item.optional_vars, item.context_expr, writes) is not None:
-                        return [item.context_expr]
+                if writes is not None and _assigned(item.optional_vars, item.context_expr, writes):
+                    return [item.context_expr]
             return [item.context_expr for item in node.items]
         case ast.Return() | ast.Expr():
             return [node.value] if node.value is not None else []
@@ -278,8 +276,8 @@ def _assigned(target: Any, value: Any, writes: Write | None) -> Any:
             starred = any(isinstance(part, ast.Starred) for part in chain(target.elts, elements or ()))
             for position, part in enumerate(target.elts):
                 inner = elements[position] if pairs and not starred and elements else value
-                if (found := _assigned(part, inner, writes)) is not None:
-                    return found
+                if (assigned := _assigned(part, inner, writes)) is not None:
+                    return assigned
             return None
         case ast.Starred():
             return _assigned(target.value, value, writes)
@@ -287,6 +285,8 @@ def _assigned(target: Any, value: Any, writes: Write | None) -> Any:
             matches = writes is None or (writes.kind == "name" and target.id == writes.name)
         case ast.Attribute():
             matches = writes is None or (writes.kind == "field" and target.attr == writes.name)
+        case None:
+            return None
         case _:
             matches = writes is None or writes.kind == "item"
     return value if matches else None

@@ -16,6 +16,7 @@ from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Row, State, Trace
 from deskcheck.recording.value import Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, Seen, Unknown
+from deskcheck.view.queries.find import trace_of
 from deskcheck.view.queries.statements import (
     Place,
     Statements,
@@ -118,16 +119,14 @@ class Answer:
 def why(
     recording: Recording, expression: str, *, at: int | None = None, steps: int = STEPS, thread: int = 0
 ) -> Answer:
-    """The event that last changed the value of an expression, and the values that its line read, up to `steps`.
+    """The event that last changed the value of an expression, and the values that its line read.
 
     expression: names, attributes and items, such as ``cart.items[0].price``. at: number of the event; by
-    default the last event of the last frame that has the name.
+    default the last event of the last frame that has the name. steps: length of the chain.
 
     Raises InputError if the expression has no value there, or the thread or event does not exist.
     """
-    if not 0 <= thread < len(recording.traces):
-        raise InputError(f"--thread {thread}: {recording.id} has {len(recording.traces)} threads, from 0.")
-    return _Slicer(recording, recording.traces[thread]).answer(expression, at, steps)
+    return _Slicer(recording, trace_of(recording, thread)).answer(expression, at, steps)
 
 
 # -- places and questions ----------------------------------------------------------------------------
@@ -135,7 +134,7 @@ def why(
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    """A place that has a value: a name of a frame or file, an attribute or item of an object, or an object."""
+    """A place that has a value: a name of a frame or file, an attribute or item of an object, an object."""
 
     kind: str
     """``local``, ``global``, ``field``, ``item`` or ``object``."""
@@ -274,9 +273,10 @@ class _Slicer:
         if self._value(expression, frame, at) is None:
             row = self.rows[at]
             names = sorted(self._names(self.state(at), frame))
+            listed = ", ".join(names[:20]) + ", ..." * (len(names) > 20)
             raise InputError(
                 f"{expression.text!r}: has no value at event {at}, line {row.line} of {row.file} in "
-                f"{row.function}. Names there: {', '.join(names[:20]) or 'none'}{', ...' * (len(names) > 20)}."
+                f"{row.function}. Names there: {listed or 'none'}."
             )
 
     def state(self, index: int) -> State:
@@ -292,7 +292,7 @@ class _Slicer:
         if frame not in state.frames:
             return {}
         file = state.frames[frame].file
-        shared = state.globals[file] if file in state.globals else {}
+        shared = state.globals.get(file, {})
         return {**shared, **state.names(frame)}
 
     def _text(self, encoded: Encoded, state: State) -> str:
@@ -526,9 +526,9 @@ class _Slicer:
         """The attribute of an object's class, if the class is recorded."""
         for number in state.objects:
             found = state.objects[number]
-            if found["kind"] == "class" and found.get("text") == f"class {content['type']}":
-                if name in found.get("fields", {}):
-                    return _Slot("field", number, name)
+            is_class = found["kind"] == "class" and found.get("text") == f"class {content['type']}"
+            if is_class and name in found.get("fields", {}):
+                return _Slot("field", number, name)
         return None
 
     def _slot_value(self, slot: _Slot, state: State) -> Encoded:
@@ -555,7 +555,7 @@ class _Slicer:
     # -- changes --
 
     def _last_change(self, slot: _Slot, at: int) -> tuple[int, int | None] | None:
-        """The last event that changed the value of a slot, and the object whose content it changed, if any."""
+        """The last event that changed the value of a slot, and the object whose content changed, if any."""
         own = self._last_write(slot, at)
         value = self._slot_value(slot, self.state(at))
         floor = -1 if own is None else own[0]
@@ -662,7 +662,7 @@ class _Slicer:
         text = "not there" if encoded is _NOTHING else self._text(encoded, state)
         made = Step(0, None, query.expression, text, "unknown", None, None)
         if change is None:
-            reason = "no recorded event changed it. It was made before the recording, or by code that is not recorded"
+            reason = "no recorded event changed it: it is older, or code that is not recorded made it"
             return replace(made, unknown=reason), (query.slot, None), []
         event, number = change
         step, queries = self._explain_change(replace(made, event=event), query, number)
@@ -707,6 +707,7 @@ class _Slicer:
                         if change is not None:
                             return self._explain_change(replace(step, event=change[0]), read, change[1])
         line.written = self.statements.written_before(line.file, before.line, statement)
+        assert step.event is not None
         self._visit_statement(statement, writes, line, step.event, slot, number)
         unknown = self._unrecorded(line.unrecorded)
         written = targets(statement, writes) or isinstance(statement, ast.AugAssign)
@@ -793,13 +794,12 @@ class _Slicer:
                     return
         state = self.state(event)
         stack = state.frames[line.frame].stack if line.frame in state.frames else ()
-        top = stack[-1] if stack else None
-        fields = (
-            state.objects[top["ref"]].get("fields", {})
-            if _is_ref(top) and top["ref"] in state.objects
-            else {}
-        )
-        over, position = fields.get("over"), fields.get("next")
+        top: Encoded = stack[-1] if stack else None
+        fields: dict[str, Encoded] = {}
+        if _is_ref(top) and top["ref"] in state.objects:
+            fields = state.objects[top["ref"]].get("fields", {})
+        over: Any = fields.get("over")
+        position = fields.get("next")
         if (
             _is_ref(over)
             and isinstance(position, int)
@@ -865,7 +865,7 @@ class _Slicer:
             return False
         at, removed, _ = change["splice"]
         old = self.state(event - 1).objects.get(number, {}).get("items", [])
-        return removed == 0 and at == len(old)
+        return bool(removed == 0 and at == len(old))
 
     # -- calls --
 
@@ -1010,11 +1010,11 @@ class _Slicer:
                 queries.append(_Read(f"default of {name}", slot, row.index - 1))
         for i in range(row.index - 1, -1, -1):
             made = self.rows[i]
-            if made.kind == "line" and made.file == row.file and made.line == default.lineno:
-                if made.frame != row.frame:
-                    line = _Line(made.frame, made.file, i, i, {})
-                    self._visit(default, line, frozenset())
-                    return replace(step, line_event=i), queries + line.queries
+            there = made.file == row.file and made.line == default.lineno
+            if there and made.kind == "line" and made.frame != row.frame:
+                line = _Line(made.frame, made.file, i, i, {})
+                self._visit(default, line, frozenset())
+                return replace(step, line_event=i), queries + line.queries
         return step, queries
 
     def _explain_free(self, step: Step, row: Row, name: str) -> tuple[Step, list[_Query]]:
@@ -1052,7 +1052,7 @@ class _Slicer:
         return first
 
     def _home(self, row: Row, enclosing: str) -> int | None:
-        """The frame of the enclosing function in which the function of a call was defined, if that is known."""
+        """The frame of the enclosing function that defined the function of a call, if that is known."""
         caller = loads(row.caller) if row.caller else None
         if caller is None or "at" not in caller:
             return None

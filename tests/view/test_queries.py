@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from deskcheck.recording import InputError
+from deskcheck.recorder.programs import record_programs
+from deskcheck.recording import InputError, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.view.queries.diff import diff
 from deskcheck.view.queries.evaluator import Expression
 from deskcheck.view.queries.find import Events, find, find_calls, find_changes, find_exceptions, find_output
 from deskcheck.view.queries.why import why
-from tests.view.test_why import recorded
+from tests.view.test_why import TRUSTED, recorded
 
 COMMAND = [sys.executable, "-m", "deskcheck"]
 PROGRAM = """class Cart:
@@ -271,7 +272,7 @@ print(result)
 
 def versions() -> Iterator[tuple[str, str, str, int, dict[str, tuple[str, str]]]]:
     """Name, other version, kind of the first difference, its line in A, and values that differ."""
-    yield "other input", BASE.replace("n = 3", "n = 4"), "values", 9, {"n": ("3", "4")}
+    yield "other constant", BASE.replace("n = 3", "n = 4"), "events", 8, {}
     yield "other operator", BASE.replace("+= i", "+= i * i"), "events", 3, {}
     later = "\n\n" + BASE
     yield "moved", later, "", 0, {}
@@ -297,6 +298,23 @@ def test_where_two_runs_part(name: str, tmp_path: Path) -> None:
     if name == "inserted line":
         assert (first.more_a, first.more_b, first.together) == (0, 1, True)
         assert all(parting.how == "values" for parting in answer.partings[1:])
+
+
+def test_another_input(tmp_path: Path) -> None:
+    """The first difference is the value; the loop that runs once more is the second kind of place."""
+    text = BASE.replace("n = 3", "import sys\nn = len(sys.argv)")
+    for words in ([], ["x"]):
+        program = Program(id=f"{len(words)} words", code=text, extra={"argv": words})
+        record_programs([program], tmp_path, TRUSTED)
+    recordings = Recordings(tmp_path)
+    answer = diff(recordings["0 words"], recordings["1 words"])
+    first = answer.partings[0]
+    assert (first.how, first.values) == ("values", {"n": ("1", "2")})
+    assert first.a is not None
+    assert first.a.line == 10
+    (longer,) = [parting for parting in answer.partings if parting.how == "events"]
+    assert (longer.more_a, longer.more_b, longer.together) == (0, 2, True)
+    assert answer.endings[0] == answer.endings[1]
 
 
 def test_equal_runs(tmp_path: Path) -> None:

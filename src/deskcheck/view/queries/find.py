@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,8 +73,8 @@ class Findings:
         if not self.events:
             yield f"{self.query}: no event"
         else:
-            many = "" if self.stretches == self.events else f" in {self.stretches:,} stretches"
-            yield f"{self.query}: {self.events:,} events{many}"
+            many = "" if self.stretches == self.events else f" in {self.stretches:,} places"
+            yield f"{self.query}: {self.events:,} event{'s' * (self.events > 1)}{many}"
         for match in self.matches:
             yield f"  {match.text}"
         if self.stretches > len(self.matches):
@@ -481,6 +482,11 @@ def _apply(objects: dict[int, Content], text: str) -> None:
             objects[int(key)] = change if "kind" in change else content_after(objects[int(key)], change)
 
 
+@lru_cache(64)
+def _equals(text: str) -> Expression:
+    return Expression(f"given == {text}")
+
+
 def _fits(
     names: list[str], values: dict[str, Encoded], query: _CallQuery, objects: dict[int, Content]
 ) -> bool:
@@ -495,7 +501,7 @@ def _fits(
             if isinstance(wanted, bool | None) or isinstance(given, bool | None):
                 if given is not wanted:
                     return False
-            elif not Expression(f"given == {wanted!r}").holds({"given": given}.__getitem__, objects):
+            elif not _equals(repr(wanted)).holds({"given": given}.__getitem__, objects):
                 return False
         except (Unknown, NotThere, InputError, *FAILURES):
             return False

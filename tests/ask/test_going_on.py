@@ -193,7 +193,7 @@ def test_a_request_that_fails_costs_itself(place: Path, ending: str, why: str) -
         lost = sum(lot(prompt, "ending", server.endings) == ending for prompt in server.requests)
         assert 0 < lost < 8
         assert status == 2, said
-        assert f"{lost} requests failed, and are not in the scores: " in said
+        assert f"{lost} requests failed and are not in the scores: " in said
         assert why in said
         assert "Traceback" not in said
         assert sum(found["n"] for found in json.loads(printed)["results"]) == 8 - lost
@@ -345,7 +345,7 @@ def test_nothing_to_ask(tmp_path: Path) -> None:
     assert command_line("run", "-q", "--out", "runs", "app.py", cwd=tmp_path).returncode == 0
     asked = command_line("ask", "runs", "-q", "output", "-m", "deskcheck/oracle", cwd=tmp_path)
     assert asked.returncode == 2
-    assert "not asked for output: 1 run by its user" in asked.stdout
+    assert "not asked for output: 1 recorded by `deskcheck run`" in asked.stdout
     assert "nothing was asked" in asked.stderr
 
 

@@ -59,9 +59,7 @@ def test_places_that_questions_have(record: Record) -> None:
 
 def test_a_place_that_a_question_does_not_have(record: Record) -> None:
     (sample,) = QUESTIONS["output"](record(CODE, "f", "(3,)"))
-    with pytest.raises(
-        InputError, match=r"\{\{variable\}\} is not known of .*: ?output.* It has task, .*call"
-    ):
+    with pytest.raises(InputError, match=r":output has no \{\{variable\}\}\. It has task, .*call"):
         in_own_words([sample], "{{code}} {{variable}}")
 
 
@@ -78,7 +76,7 @@ def test_which_kinds_a_file_is_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"prompt": ("path=one.txt",)}, "path is not asked. Asked are output"),
+        ({"prompt": ("path=one.txt",)}, "path is not one of the questions: output"),
         ({"prompt": ("nowhere.txt",)}, "nowhere.txt: No such file"),
         ({"prompt": ("single.txt",)}, r"single.txt: has no place .* \{\{code\}\}.* with two braces"),
         ({"prompt": ("one.txt",), "shots": 2}, "exclude each other"),

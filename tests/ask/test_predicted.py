@@ -360,7 +360,7 @@ def test_reval_says_what_it_does_not_ask(
     )
     notes.clear()
     assert ask_reval(monkeypatch, [record_here(plain)], "state", notes.append) == {}
-    assert notes == ["reval_state: 2 questions of the set are not asked: 2 the variable is no plain data"]
+    assert notes == ["reval_state: 2 questions of the set are not asked: 2 the variable is not plain data"]
 
 
 def test_reval_is_asked_about_its_own_recordings(

@@ -266,12 +266,12 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
         with pytest.raises(InputError, match=message):
             rewarded(completions=["x"], id=ids)  # type: ignore[arg-type]
     with pytest.raises(
-        InputError, match=r"no question here has the metric 'speed'. They have: outcome, by_value, "
+        InputError, match=r"unknown metric 'speed'. The metrics of these questions are outcome, by_value, "
     ):
         deskcheck.reward(path, "speed")
-    with pytest.raises(InputError, match="both have the id"):
+    with pytest.raises(InputError, match="have the id"):
         deskcheck.reward([sample, sample])
-    with pytest.raises(InputError, match="the samples are empty"):
+    with pytest.raises(InputError, match="no samples: "):
         deskcheck.reward([])
     with pytest.raises(ValueError, match="workers=0"):
         deskcheck.reward(path, workers=0)

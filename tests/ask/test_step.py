@@ -120,7 +120,7 @@ def test_exceptions_are_steps(record: Record) -> None:
 def test_what_cannot_be_told_is_left_out(record: Record) -> None:
     long = record("def f(n):\n    a = list(range(n))\n    return a\n", "f", "(2000)")
     assert all(len(sample.answer) <= 3000 for sample in asked(long))
-    assert reasons("step", record("x = 1\n" * 301)) == ["the source is long"]
+    assert reasons("step", record("x = 1\n" * 301)) == ["the source is too long"]
 
 
 def test_what_an_unfinished_expression_holds_is_explained(record: Record) -> None:

@@ -218,9 +218,9 @@ def test_the_nearest_file_with_a_table_counts(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[tool.deskcheck.recrd]\n", "there is no command 'recrd'. Did you mean record?"),
-        ("[tool.deskcheck.record]\nworker = 3\n", "there is no option 'worker'. Did you mean workers?"),
-        ("[tool.deskcheck]\nworkers = 3\n", "there is no command 'workers'"),
+        ("[tool.deskcheck.recrd]\n", "unknown command 'recrd'. Did you mean record?"),
+        ("[tool.deskcheck.record]\nworker = 3\n", "unknown option 'worker'. Did you mean workers?"),
+        ("[tool.deskcheck]\nworkers = 3\n", "unknown command 'workers'"),
         ("[tool]\ndeskcheck = 3\n", "tool.deskcheck must be a table"),
         ("[tool.deskcheck]\nrecord = 3\n", "tool.deskcheck.record must be a table"),
         ("[tool.deskcheck\n", "cannot be read"),

@@ -96,11 +96,11 @@ class TestUnit(unittest.TestCase):
 SAID = {
     "test_returned": "mean(numbers=[1, 2, 3]) returned 2.0, 5 events",
     "test_raised": "mean(numbers=[]) raised ZeroDivisionError('division by zero'), 6 events",
-    "test_none": "no page: the test called none of the project's own code",
+    "test_none": "no page: the test did not call code of the project",
     "test_setup (setup)": "mean(numbers=[]) raised ZeroDivisionError('division by zero'), 6 events",
     "test_param[2]": "mean(numbers=[2]) returned 2.0, 5 events",
     "test_repr": "Stack.push(self=Stack#1(items=[]), item=1) returned None, 3 events",
-    "test_half": "squares(n=4) it had not ended when the test did, 4 events",
+    "test_half": "squares(n=4) it had not ended at the end of the test, 4 events",
     "test_thrown": "mean(numbers=[4]) returned 4.0, 5 events",
     "test_coroutine": "fetch(n=3) returned 3",
     "test_output": "mean(numbers=[2]) returned 2.0, 5 events",

@@ -311,33 +311,36 @@ GOOD = list(row(0))
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no JSON"),
-        ("[0, 0", "no JSON"),
-        (b"\xff\xff", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("9" * 10_000, "no JSON"),
+        ("", "not.* JSON"),
+        ("[0, 0", "not.* JSON"),
+        (b"\xff\xff", "not.* JSON"),
+        ("[" * 100_000, "not.* JSON"),
+        ("9" * 10_000, "not.* JSON"),
         ("{}", "not the 17 fields"),
         (json.dumps(GOOD[:-1]), "not the 17 fields"),
         (json.dumps([*GOOD, None]), "not the 17 fields"),
         (json.dumps([True, *GOOD[1:]]), "its thread is not in 0..9999"),
         (json.dumps([None, *GOOD[1:]]), "its thread is not in 0..9999"),
-        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is no text"),
+        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is not text"),
         (json.dumps(row(0, kind="loop")), "its kind is unknown"),
         (json.dumps(row(0, thread=-1)), "its thread is not in 0..9999"),
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),
-        (json.dumps(row(3)), "the next of thread 0 has index 0"),
-        (json.dumps(row(0, line=2**31)), "its line is no number"),
+        (json.dumps(row(3)), "the next event of thread 0 should have index 0"),
+        (json.dumps(row(0, line=2**31)), "its line is not a number"),
         (json.dumps(row(0, locals="{")), "locals: "),
         (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
-        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is not known"),
-        (json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')), "objects: a change of an object"),
+        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is unknown"),
+        (
+            json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')),
+            "objects: a change of an unknown object",
+        ),
     ],
 )
 def test_what_is_no_event_is_refused(tmp_path: Path, text: str | bytes, reason: str) -> None:
     """A line that is no event is named and left out; what came before it can be finished."""
     with Writer(tmp_path) as writer:
         spool = writer.begin(program("p"))
-        with pytest.raises(RecordingError, match=f"recording 'p', event 0 is refused: {reason}"):
+        with pytest.raises(RecordingError, match=f"recording 'p', event 0 is not valid: {reason}"):
             spool.write(text)
         spool.write(json.dumps(row(0)))
         spool.finish(RunResult(outcome=Outcome.KILLED, cut="damaged"), ENVIRONMENT)
@@ -397,7 +400,7 @@ def test_a_bad_ending_can_be_mended(tmp_path: Path) -> None:
 
 def test_options_are_checked(tmp_path: Path) -> None:
     """A shard of no recordings is refused, with the value."""
-    with pytest.raises(InputError, match="shard_recordings=0 must be at least one"):
+    with pytest.raises(InputError, match="shard_recordings=0 must be at least 1"):
         Writer(tmp_path, shard_recordings=0)
 
 
@@ -483,7 +486,7 @@ while True:
         whole = list(Recordings(target))
         assert [len(r.trace) for r in whole] == [int(r.id[1:]) for r in whole]
     except RecordingError as error:
-        assert "holds no recordings" in str(error) or "does not exist" in str(error), error
+        assert "has no recordings" in str(error) or "does not exist" in str(error), error
     if not os.path.exists(target):
         os.mkdir(target)
     writer = Writer(target, shard_recordings=2)
@@ -546,7 +549,7 @@ def test_what_a_killed_writer_finished_is_announced(tmp_path: Path) -> None:
     """A reader of a folder whose writer was killed says what is missing and how to have it."""
     script = "w = Writer(folder); record(w, 'a'); os._exit(9)"
     assert run_child(script, tmp_path).returncode == 9
-    with pytest.raises(RecordingError, match=r"holds no recordings\. 1 that a writer has finished wait"):
+    with pytest.raises(RecordingError, match=r"has no recordings\. 1 more are finished in"):
         Recordings(tmp_path)
     with Writer(tmp_path) as writer:
         record(writer, "b")
@@ -658,7 +661,7 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
         Recordings(file)
     with pytest.raises(RecordingError, match="does not exist"):
         Recordings(tmp_path / "nowhere")
-    with pytest.raises(RecordingError, match="holds no recordings"):
+    with pytest.raises(RecordingError, match="has no recordings"):
         Recordings(tmp_path)
 
 
@@ -889,7 +892,7 @@ def test_foreign_files(copied: Path) -> None:
     with pytest.raises(RecordingError, match="not a Parquet file: it does not begin with PAR1"):
         Recordings(copied, allow_truncated=True)
     pq.write_table(pa.table({"id": ["p2", "p3"]}), path)
-    with pytest.raises(RecordingError, match="not one of recordings"):
+    with pytest.raises(RecordingError, match="a Parquet file without recordings"):
         Recordings(copied)
     pq.write_table(pa.table({"id": ["p2"]}).replace_schema_metadata({"deskcheck.format": "1"}), path)
     with pytest.raises(RecordingError, match="lacks a column 'code' of type string"):

@@ -233,7 +233,7 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
     tokenizer has no token for."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="holds no lessons to train on"):
+    with pytest.raises(InputError, match="has no lessons to train on"):
         tune(empty, str(model), tmp_path / "a")
     _write(empty, "train", _byte_tokenizer(), [])
     with pytest.raises(InputError, match="are empty"):
@@ -258,7 +258,7 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
         tune(long, str(model), tmp_path / "a")
     with pytest.raises(InputError, match="is not a model that can be loaded"):
         tune(lessons, str(tmp_path / "no-model"), tmp_path / "a")
-    with pytest.raises(InputError, match="holds a run with other tuning"):
+    with pytest.raises(InputError, match="has a run with other tuning"):
         tune(lessons, str(model), trained, tuning=Tuning(steps=21))
     with pytest.raises(InputError, match="is not empty"):
         tune(lessons, str(model), empty)

@@ -25,7 +25,7 @@ def _slices(text: str) -> list[Slice]:
     return slices
 
 
-SLICES = _slices('''
+SLICES = _slices("""
 === assignment
 price = 10
 n = 7
@@ -597,4 +597,4 @@ y = ys[0]
 y: 5
   ys[0]: 4?
     xs: 3
-''')
+""")

@@ -310,7 +310,10 @@ class _Run:
             if finished(folder):
                 from deskcheck.ask.results.logs import read_logs
 
-                self.note(f"{folder}: this was asked before; --out NEW_FOLDER asks it again")
+                self.note(
+                    f"{folder}: these questions were asked before; to ask again, choose a new folder with "
+                    "--out"
+                )
                 return list(read_logs([folder]).results)
             for name, samples in sets.items():
                 write_samples(questions_file(folder, name), samples)
@@ -374,8 +377,8 @@ class _Run:
         if failed:
             reasons = sum(failed.values(), Counter())
             self.note(
-                f"{reasons.total()} requests failed, and are not in the scores: {'; '.join(reasons)}. "
-                "The same command sends them again."
+                f"{reasons.total()} requests failed and are not in the scores: {'; '.join(reasons)}. Rerun "
+                "the command to send them again."
             )
         else:
             write_results(results, folder, card)

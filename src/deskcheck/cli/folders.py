@@ -19,8 +19,8 @@ def dedup(
         typer.Option(
             min=0,
             max=1,
-            help="Also leave out near copies of programs: those that have this share of their token "
-            "sequences in common with an earlier one (such as 0.8). Without it: only equal runs.",
+            help="Also leave out near copies of programs: those that share at least this part of their token "
+            "sequences with an earlier one (such as 0.8). By default only equal runs.",
         ),
     ] = None,
     as_json: Json = False,

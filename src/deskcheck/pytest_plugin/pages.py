@@ -38,7 +38,7 @@ def register(config: pytest.Config) -> None:
     """Register the hooks. The process that starts the others chooses the folder for all of them."""
     option = config.option
     if option.deskcheck_events < 1 or option.deskcheck_repetitions < 1:
-        raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least one")
+        raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least 1")
     if option.deskcheck_folder is None:
         option.deskcheck_folder = str(_folder(config))
     config.pluginmanager.register(FailedTestPages(config), "deskcheck-pages")
@@ -108,7 +108,7 @@ class FailedTestPages:
         """Write the page of the last call. Returns facts for the summary."""
         call = self.watch.last
         if call is None:
-            return {"why_not": self.watch.why_not or "the test called none of the project's own code"}
+            return {"why_not": self.watch.why_not or "the test did not call code of the project"}
         try:
             recording = recorded(call, test, self.limits, error)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,12 @@ class FailedTestPages:
         except Exception as error:  # an error of ours must not become the test's
             return {"why_not": f"{type(error).__name__}: {error}"}
         event = telling_event(recording.trace)
-        return {"said": said(recording), "page": str(page), "event": event, "folder": str(page.with_suffix(""))}
+        return {
+            "said": said(recording),
+            "page": str(page),
+            "event": event,
+            "folder": str(page.with_suffix("")),
+        }
 
     # -- in the process that writes the summary --------------------------------------------------------
 
@@ -219,8 +224,8 @@ def _how_it_ended(
     if error is not None and _went_through(error, call):
         return Outcome.RAISED, exception_text(error), None, False
     if call.tracer.cut is not None:
-        return Outcome.RETURNED, "what it returned is not recorded", None, False
-    return Outcome.KILLED, "it had not ended when the test did", None, False
+        return Outcome.RETURNED, "its result is not recorded", None, False
+    return Outcome.KILLED, "it had not ended at the end of the test", None, False
 
 
 def _went_through(error: BaseException, call: WatchedCall) -> bool:

@@ -119,7 +119,7 @@ class RecordSummary:
 
     def _difference_lines(self) -> Iterator[str]:
         yield from list_lines("not repeatable", self.not_repeatable)
-        yield from list_lines("changed by the tracer: they end differently without it", self.untraced)
+        yield from list_lines("changed by the tracer: without it they end differently", self.untraced)
 
     def to_dict(self) -> dict[str, Any]:
         values = {item.name: copy.copy(getattr(self, item.name)) for item in fields(self)}
@@ -377,7 +377,7 @@ def record_programs(
         ids: set[str] = set()
         for program in programs:
             if program.id in ids:
-                raise InputError(f"two programs have the id {program.id!r}; give each its own")
+                raise InputError(f"two programs have the id {program.id!r}. Give each a different id.")
             ids.add(program.id)
             if program.id in finished_ids:
                 summary.skipped += 1

@@ -280,14 +280,14 @@ class _Watched:
 
     def _verdict(self, status: int) -> tuple[Outcome, str]:
         if self.forged:
-            return Outcome.HARNESS_ERROR, f"the program wrote into our channel: {self.forged}"
+            return Outcome.HARNESS_ERROR, f"the program wrote to the recorder's channel: {self.forged}"
         if self.end is not None:
             if self.end.get("failure"):
                 return Outcome.HARNESS_ERROR, f"the tracer failed: {self.end['failure']}"
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
             return Outcome.KILLED, signal_name(-status)
-        return Outcome.EXITED, f"status {status}, without a word"
+        return Outcome.EXITED, f"status {status}, without a message"
 
 
 @contextmanager

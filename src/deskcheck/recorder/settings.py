@@ -52,8 +52,8 @@ class RecordSettings:
     python: Annotated[
         str | None,
         Setting(
-            "Interpreter of programs, CPython 3.11 or later. deskcheck need not be installed there. For "
-            "tests, an interpreter with the packages that they need."
+            "Interpreter of programs, CPython 3.11 or later. It does not need deskcheck. For tests, an "
+            "interpreter with the packages that they need."
         ),
     ] = None
     repeat: Annotated[

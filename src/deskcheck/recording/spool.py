@@ -230,7 +230,7 @@ class Spool:
     def _refuse_event(self, text: str | bytes, reason: str) -> NoReturn:
         raise RecordingError.at(
             self._folder,
-            f"recording {self.id!r}, event {self.n_events} is refused: {reason}: "
+            f"recording {self.id!r}, event {self.n_events} is not valid: {reason}: "
             f"{text[:80]!r}{'...' if len(text) > 80 else ''}. The events before it are intact: "
             "finish the recording with them, or abandon it.",
         )

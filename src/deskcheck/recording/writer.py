@@ -84,7 +84,7 @@ class Writer:
         for name, value in (("shard_recordings", shard_recordings), ("shard_events", shard_events)):
             if value < 1:
                 raise InputError(
-                    f"{name}={value} must be at least one. To have one large shard, make it large."
+                    f"{name}={value} must be at least 1. For one large shard, choose a large number."
                 )
         self.folder = Path(folder)
         self._spool_folder = self.folder / SPOOL_NAME
@@ -294,7 +294,7 @@ class Writer:
                         events.add(batch)
                         count += batch.num_rows
                     if count != finished.n_events:
-                        spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
+                        spool_damaged(finished, f"it has {count} of {finished.n_events} events")
                     row = read_json(read_file(finished.row), str(finished.row))
                     row["first_row"] = first_row
                     recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))

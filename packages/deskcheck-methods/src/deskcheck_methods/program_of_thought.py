@@ -20,7 +20,9 @@ from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 class ProgramOfThoughtOptions(Options):
     """tries: limit for the programs until one prints something."""
 
-    tries: Annotated[int, Setting("Limit for programs until one succeeds and prints something.", min=1)] = 2
+    tries: Annotated[
+        int, Setting("Maximum number of programs until one succeeds and prints something.", min=1)
+    ] = 2
 
 
 @scaffold(

@@ -133,7 +133,7 @@ class _Reader:
 
     def _pairs(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> list[Node]:
         if any(key is None for key in keys):
-            raise UnreadableObject("** is no value")
+            raise UnreadableObject("** is not a value")
         return [
             self.node(part) for pair in zip(keys, values, strict=True) for part in pair if part is not None
         ]
@@ -164,7 +164,7 @@ class _Reader:
         if not mark and not keywords and name in _PLAIN:
             return _plain(ast.Call(func=ast.Name(id=name), args=[*args], keywords=[]))
         if any(keyword.arg is None for keyword in keywords):
-            raise UnreadableObject("** is no value")
+            raise UnreadableObject("** is not a value")
         fields = {keyword.arg or "": self.node(keyword.value) for keyword in keywords}
         if len(fields) < len(keywords):
             raise UnreadableObject("an attribute twice")

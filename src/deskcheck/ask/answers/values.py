@@ -70,7 +70,7 @@ def literal(node: ast.expr) -> Any:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             real, imaginary = _real(left), _number(literal(right))
             if isinstance(real, complex) or not isinstance(imaginary, complex):
-                raise ValueError("arithmetic is no value")
+                raise ValueError("arithmetic is not a value")
             # Built from its parts: adding loses the sign of a zero.
             sign = -1.0 if isinstance(node.op, ast.Sub) else 1.0
             return complex(float(real), sign * imaginary.imag)
@@ -80,12 +80,12 @@ def literal(node: ast.expr) -> Any:
             return _NAMES[name]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return _called(name, [literal(arg) for arg in args])
-    raise ValueError(f"{type(node).__name__} is no value")
+    raise ValueError(f"{type(node).__name__} is not a value")
 
 
 def _given(key: ast.expr | None) -> Any:
     if key is None:
-        raise ValueError("** is no value")
+        raise ValueError("** is not a value")
     return literal(key)
 
 
@@ -130,7 +130,7 @@ def _called(name: str, args: list[Any]) -> Any:
         return float(args[0])
     if name in _EMPTY and not args:
         return _EMPTY[name]
-    raise ValueError(f"{name}(...) is no value")
+    raise ValueError(f"{name}(...) is not a value")
 
 
 def read_value(text: str, *, max_chars: int = MAX_CHARS) -> tuple[bool, Any]:

@@ -25,7 +25,8 @@ from deskcheck.ask.samples.sample import Sample
 from deskcheck.fences import fenced
 from deskcheck.notation import NOTATIONS, Moment, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
-from deskcheck.notation.layout import trace_prompt
+from deskcheck.notation.forms.explained_steps import explained_step
+from deskcheck.notation.layout import asked_state, trace_prompt
 from deskcheck.recording import Kind
 
 _answers: dict[str, tuple[str, str | None]] = {}
@@ -62,8 +63,8 @@ def copied(prompt: str) -> str:
 
 _truths: dict[str, list[GroundTruth]] = {}
 """The text of a program in prompts -> its runs."""
-_following: dict[str, dict[str, Moment]] = {}
-"""The same -> state -> the state after it, of all of them. Made when a state is first asked for."""
+_following: dict[str, dict[str, tuple[list[Moment], int]]] = {}
+"""The same -> state -> the run of this state, and its number in it. Made when a state is first asked for."""
 
 
 def remember_truth(truth: GroundTruth) -> None:
@@ -92,6 +93,11 @@ class _RunAnswer(NamedTuple):
 
 def _bare(prompt: str) -> str:
     """A prompt about a run without the explanation of the notation."""
+    for instructions in (False, True):
+        words = explained_step("dynamic", instructions=instructions, back=False)
+        if prompt.startswith(words):
+            prompt = prompt.removeprefix(words)
+            return prompt.partition("\n\n")[2] if instructions else prompt  # after the version of Python
     for explained in EXPLAINED.values():
         prompt = prompt.removeprefix(explained)
     return prompt
@@ -108,24 +114,23 @@ def _run_in(prompt: str) -> _RunAnswer | None:
         for notation in EXPLAINED:
             if question == trace_prompt(truth.program, notation):
                 return _RunAnswer(notation, list(truth.states()))
-    state, plus, _ = question.rpartition("+1\n")
-    if not plus:
+    state = asked_state(question)
+    if state is None:
         return None
     if program not in _following:
-        _following[program] = {before: after for truth in truths for before, after in _pairs(truth)}
-    lines = state.rstrip("\n").split("\n")
-    following = _following[program]
-    # The line of the program that goes on stands after the state, where there is one.
-    after = following.get("\n".join(lines[:-1])) or following.get("\n".join(lines))
-    return None if after is None else _RunAnswer("dynamic", [after])
+        _following[program] = {text: place for truth in truths for text, place in _places(truth)}
+    run, number = _following[program].get(state, ([], 0))
+    number += int(question.rstrip("\n").rpartition("\n")[2])
+    return _RunAnswer("dynamic", [run[number]]) if 0 <= number < len(run) else None
 
 
-def _pairs(truth: GroundTruth) -> Iterable[tuple[str, Moment]]:
-    before = None
-    for moment in truth.states():
-        if before is not None:
-            yield before, moment
-        before = state_text(moment)
+def _places(truth: GroundTruth) -> Iterable[tuple[str, tuple[list[Moment], int]]]:
+    """Each state of a run as text, with the run and the number of the state in it."""
+    by_instruction = truth.recording.environment.granularity == "instruction"
+    for instructions in (False, True) if by_instruction else (False,):
+        run = list(truth.states(instructions=instructions))
+        for number, moment in enumerate(run):
+            yield state_text(moment), (run, number)
 
 
 def erring(prompt: str, *, rate: float, seed: int) -> str:

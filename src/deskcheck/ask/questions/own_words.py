@@ -30,7 +30,9 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
     for word in sampling.prompt:
         named = _KIND.fullmatch(word)
         if named and named[1] not in questions:
-            raise InputError(f"--prompt {word}: {named[1]} is not asked. Asked are {', '.join(questions)}.")
+            raise InputError(
+                f"--prompt {word}: {named[1]} is not one of the questions: {', '.join(questions)}."
+            )
         path = Path(named[2] if named else word)
         try:
             text = read_text(path)
@@ -62,9 +64,7 @@ def _filled(template: str, sample: Sample) -> str:
 
     def fill(match: re.Match[str]) -> str:
         if match[1] not in fields:
-            raise InputError(
-                f"--prompt: {{{{{match[1]}}}}} is not known of {sample.id}. It has {', '.join(fields)}."
-            )
+            raise InputError(f"--prompt: {sample.id} has no {{{{{match[1]}}}}}. It has {', '.join(fields)}.")
         return fields[match[1]]
 
     return _PLACE.sub(fill, template).rstrip("\n")

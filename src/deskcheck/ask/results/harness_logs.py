@@ -115,8 +115,8 @@ def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterat
                 scores.setdefault((str(row.get("filter", "none")), metric), []).append((row, score))
     for metric, count in odd.items():
         notes.append(
-            f"{path.name}: left out: {count} values of {metric} that are not scores from 0 to 1 with more as "
-            "better."
+            f"{path.name}: left out: {count} values of {metric} that are not scores from 0 (worst) to 1 "
+            f"(best)."
         )
     filters, metrics = ({key[part] for key in scores} for part in (0, 1))
     rows = dict(ours)

@@ -338,7 +338,7 @@ def _judge_object(sample: Sample, answer: str) -> _Judged:
     """The whole object decides; metrics are its class and the share of its fields."""
     compared = compare(answer, sample.answer, sample.data["numbers"])
     if compared is None:
-        raise _Unread("no value")
+        raise _Unread("not a value")
     reason = "another value" if compared.right_class else "another class"
     metrics = {"right_class": float(compared.right_class), "right_fields": compared.right_fields}
     return _Judged(_unless(compared.same, reason), metrics)
@@ -421,7 +421,7 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None) -> _Judged:
     if run_result.outcome is not Outcome.RETURNED:
         return _Judged(f"the call did not return: {run_result.outcome}")
     if run_result.result is None or not run_result.result_builtin:
-        return _Judged("the result is no plain data")
+        return _Judged("the result is not plain data")
     right = same(run_result.result, sample.data["expected"], strict=sample.data["strict"])
     return _Judged(_unless(right, "another result"))
 

@@ -64,7 +64,7 @@ def _read_job(channel: int) -> dict[str, Any]:
     """The job: its length in four bytes, then its text by `marshal`, which is faster than JSON."""
     data = calling.receive(channel)
     if data is None:
-        raise EOFError("the caller closed the channel before the job was whole")
+        raise EOFError("the caller closed the channel before the job was complete")
     job: dict[str, Any] = marshal.loads(data)
     return job
 

@@ -63,7 +63,7 @@ def find_source(module: str, near: list[str], path: list[str] | None = None) -> 
             raise InputError(f"{module}: {name} is a module, not a package: it has no {parts[depth]}.")
     if origin is None or not origin.endswith(".py"):
         kind = "a folder without __init__.py" if locations else f"compiled ({origin})"
-        raise InputError(f"{module}: is {kind}: there is no Python source to read.")
+        raise InputError(f"{module}: is {kind}: it has no Python source to read.")
     return Path(origin)
 
 
@@ -84,7 +84,7 @@ def _missing(module: str, name: str, locations: list[str] | None, near: list[str
         names = {f"{package}.{entry.stem}" for entry in entries if entry.suffix == ".py" or entry.is_dir()}
     close = difflib.get_close_matches(name, sorted(names), n=3, cutoff=0.7)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Is it installed where deskcheck is?"
-    return f"{module}: found no module {name} to import, and no file or folder of that name. {hint}"
+    return f"{module}: no module, file or folder has the name {name}. {hint}"
 
 
 def import_name(file: Path) -> tuple[str, Path]:

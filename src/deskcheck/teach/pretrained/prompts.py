@@ -66,7 +66,12 @@ def plain(text: str) -> str:
     return text if isinstance(read, str) else state_text(read)
 
 
-def refuse_explained(jumps: Sequence[int]) -> None:
-    """Raise InputError for jumps that the explanation does not know."""
+def refuse_explained(notation: str, jumps: Sequence[int]) -> None:
+    """Raise InputError for a notation or jumps that the explanation does not know."""
+    if notation != "dynamic":
+        raise InputError(
+            f"--explain: explains the notation dynamic, not {notation}: leave it out, or ask by "
+            "`deskcheck ask --method dynamic_instruction`."
+        )
     if list(jumps) != [1]:
         raise InputError("--jump: is for models that were taught jumps: leave it out, or --explain.")

@@ -205,8 +205,9 @@ def test_without_a_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_recording_of_a_failed_test_can_be_asked(project: Path) -> None:
     """The summary has the command, and a second run replaces the recording of the first."""
-    for _ in range(2):
-        output = run(project, "--deskcheck", "--deskcheck-folder", "pages", "-k", "test_raised")
+    asked_for = ("--deskcheck", "--deskcheck-folder", "pages", "-k", "test_raised")
+    run(project, *asked_for)
+    output = run(project, *asked_for)
     (line,) = [line for line in told(output)["test_raised"] if line.startswith("deskcheck why ")]
     folder = line.split()[2]
     asked = [sys.executable, "-m", "deskcheck", "find", folder, "--exceptions"]

@@ -200,7 +200,20 @@ def test_without_a_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     run(project, "--deskcheck", "-k", "test_none")
     assert list(temporary.glob("deskcheck-*")) == []
     run(project, "--deskcheck", "-k", "test_raised")
-    assert [page.suffix for page in temporary.glob("deskcheck-*/*")] == [".html"]
+    assert sorted(path.suffix for path in temporary.glob("deskcheck-*/*")) == ["", ".html"]
+
+
+def test_the_recording_of_a_failed_test_can_be_asked(project: Path) -> None:
+    """The summary has the command, and a second run replaces the recording of the first."""
+    asked_for = ("--deskcheck", "--deskcheck-folder", "pages", "-k", "test_raised")
+    run(project, *asked_for)
+    output = run(project, *asked_for)
+    (line,) = [line for line in told(output)["test_raised"] if line.startswith("deskcheck why ")]
+    folder = line.split()[2]
+    asked = [sys.executable, "-m", "deskcheck", "find", folder, "--exceptions"]
+    ran = subprocess.run(asked, cwd=project, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "exceptions: 1 event" in ran.stdout
 
 
 def test_nothing_is_imported_while_it_is_off(project: Path) -> None:

@@ -6,6 +6,8 @@ The process that ran a test writes its page. Under pytest-xdist the path is sent
 import contextlib
 import hashlib
 import re
+import shlex
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -112,9 +114,16 @@ class FailedTestPages:
             self.folder.mkdir(parents=True, exist_ok=True)
             page = self.folder / self._file_name(test, when)
             write_trace_page(recording, page)
+            _save(recording, page.with_suffix(""))
         except Exception as error:  # an error of ours must not become the test's
             return {"why_not": f"{type(error).__name__}: {error}"}
-        return {"said": said(recording), "page": str(page), "event": telling_event(recording.trace)}
+        event = telling_event(recording.trace)
+        return {
+            "said": said(recording),
+            "page": str(page),
+            "event": event,
+            "folder": str(page.with_suffix("")),
+        }
 
     # -- in the process that writes the summary --------------------------------------------------------
 
@@ -132,6 +141,7 @@ class FailedTestPages:
             if "page" in facts:
                 terminalreporter.write_line(f"    {facts['said']}")
                 terminalreporter.write_line(f"    {Path(facts['page']).as_uri()}#event={facts['event']}")
+                terminalreporter.write_line(f"    deskcheck why {shlex.quote(facts['folder'])} NAME")
             else:
                 terminalreporter.write_line(f"    no page: {visible(facts['why_not'])}")
 
@@ -143,6 +153,13 @@ class FailedTestPages:
             full += f"-{self.written[full]}"
         short = re.sub(r"[^\w.-]+", "-", full, flags=re.ASCII)[-_NAME_CHARS:].strip("-")
         return f"{short}-{hashlib.sha256(full.encode('utf-8', 'replace')).hexdigest()[:8]}.html"
+
+
+def _save(recording: Recording, folder: Path) -> None:
+    """Store the recording alone in its folder, for `deskcheck why`, in place of that of an earlier run."""
+    if any(folder.glob("recordings-*.parquet")):
+        shutil.rmtree(folder)
+    recording.save(folder)
 
 
 # -- from a call to a recording ------------------------------------------------------------------------

@@ -285,9 +285,12 @@ class _How:
         seed = environment.hash_seed or 0
         if type(seed) is not int or not 0 <= seed < 1 << 32:
             raise ValueError(f"hash_seed is {seed!r:.40}")
-        for name in ("environment", "file"):
+        for name in ("environment", "file", "run", "stdin", "stdin_encoding"):
             if not isinstance(program.extra.get(name, ""), str | None):
                 raise ValueError(f"{name} is not text")
+        arguments = program.extra.get("argv", [])
+        if type(arguments) is not list or not all(isinstance(argument, str) for argument in arguments):
+            raise ValueError("argv is not a list of texts")
         return cls(
             Limits(**bounded),
             _as(TraceLimits(), environment.trace_limits or environment.limits),

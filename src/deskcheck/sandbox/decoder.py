@@ -191,6 +191,7 @@ _END: Fields = {
     "cut?": maybe(is_text),
     "failure?": maybe(is_text),
     "sources?": named(is_text),
+    "loaded?": many(is_text),
     "imported?": many(is_text),
     "unopened?": many(row_of(is_text, is_truth)),
     "refused?": is_text,

@@ -91,6 +91,12 @@ def source(name: str, *, about: str) -> Callable[[Callable[[str, Note], Iterator
     return lambda read: OTHERS.register(Source(name, about, read))
 
 
+def is_script(source: str) -> bool:
+    """Whether a source is a file that Python runs: a script or a zip archive."""
+    path = Path(source)
+    return os.path.isfile(path) and (path.suffix == ".py" or modules_in_archive(path) is not None)
+
+
 def programs(
     source: str,
     arguments: str | None = None,

@@ -38,8 +38,10 @@ def is_module_name(text: str) -> bool:
     return _IDENTIFIERS.fullmatch(text) is not None
 
 
-def find_source(module: str, near: list[str]) -> Path:
-    """Source file of an importable module. near: other words that the user may have meant.
+def find_source(module: str, near: list[str], path: list[str] | None = None) -> Path:
+    """Source file of an importable module.
+
+    near: other words that the user may have meant. path: the import path, by default ``sys.path``.
 
     Raises:
         InputError: the module does not exist, or has no Python source.
@@ -50,7 +52,7 @@ def find_source(module: str, near: list[str]) -> Path:
     for depth in range(1, len(parts) + 1):
         name = ".".join(parts[:depth])
         # The path first: a module that is frozen into the interpreter has a file there, which its spec hides.
-        spec = PathFinder.find_spec(name, locations)
+        spec = PathFinder.find_spec(name, path if locations is None else locations)
         if spec is None and depth == 1:
             spec = _spec_by_other_finders(name)
         if spec is None:

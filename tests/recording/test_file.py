@@ -37,7 +37,7 @@ from deskcheck.recording.block import packed, save
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
-from deskcheck.recording.spool import Frame, _events_in_python, _signed, events_of
+from deskcheck.recording.spool import SpooledBlocks, _events_in_python, _signed, events_of
 from deskcheck.recording.writer import Writer
 from tests.recording import told
 from tests.sample import examples, spread
@@ -1086,7 +1086,7 @@ def test_columns_in_c_and_in_python(traces: list[list[Row]]) -> None:
         assert read == rows
         blocks = io.BytesIO()
         save(block, blocks)
-        frames.append((f"recording {number}", Frame(len(rows), len(block), blocks.getvalue())))
+        frames.append((f"recording {number}", SpooledBlocks(len(rows), len(block), blocks.getvalue())))
     compiled, python = (events_of(frames), _events_in_python(frames))
     assert compiled.cast(EVENTS_SCHEMA).to_pylist() == python.cast(EVENTS_SCHEMA).to_pylist()
     assert compiled.validate(full=True) is None

@@ -10,7 +10,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.view.queries.why import Answer, Step, why
+from deskcheck.view.queries.why import Answer, ValueCause, why
 from tests.view.slices import SLICES
 
 TRUSTED = RecordSettings(sandbox=Confinement.TRUSTED, repeat=False)
@@ -30,7 +30,7 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
 
 def tree(answer: Answer) -> Iterator[str]:
     """An answer in the notation of `slices`."""
-    children: dict[int | None, list[Step]] = {}
+    children: dict[int | None, list[ValueCause]] = {}
     for step in answer.steps:
         children.setdefault(step.parent, []).append(step)
 

@@ -4,7 +4,7 @@ A recording by line writes variables and value stacks less often: local variable
 together, in the order of the alphabet, and the stack at ``call``, ``line``, ``yield`` and ``resume`` only.
 States at the same events are then equal, and so are their texts. One difference remains: at ``raise``,
 ``return`` and ``unwind``, what only an unfinished line holds (the iterator of a generator expression, a list
-of arguments) is as it was when the line began in one recording, and as it is in the other.
+of arguments) has its state from the beginning of the line in one recording, and its latest in the other.
 """
 
 import json

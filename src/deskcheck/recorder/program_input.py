@@ -19,7 +19,7 @@ _CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramInput:
-    """What the user gives to a program beside its file."""
+    """The input of a program beside its file."""
 
     module: bool = False
     """Whether the program is named as for ``python -m``."""

@@ -62,7 +62,7 @@ class Finished:
         return earlier if earlier.exists() else self.row.with_suffix(".blocks")
 
 
-class Frame(NamedTuple):
+class SpooledBlocks(NamedTuple):
     """Blocks of events that were saved together."""
 
     events: int
@@ -292,7 +292,7 @@ def instructions_in(block: bytes) -> int:
     return int(row_of(block).kind == Kind.INSTRUCTION)
 
 
-def events_of(frames: list[tuple[str, Frame]]) -> Any:
+def events_of(frames: list[tuple[str, SpooledBlocks]]) -> Any:
     """The events of frames as a record batch (`schema.CODED_SCHEMA`).
 
     frames: id of a recording and a frame of it.
@@ -324,7 +324,7 @@ def events_of(frames: list[tuple[str, Frame]]) -> Any:
     return pa.RecordBatch.from_arrays([arrays[name] for name in CODED_SCHEMA.names], schema=CODED_SCHEMA)
 
 
-def _events_in_python(frames: list[tuple[str, Frame]]) -> Any:
+def _events_in_python(frames: list[tuple[str, SpooledBlocks]]) -> Any:
     rows = [
         (id_, *row._replace(line=_signed(row.line), offset=_signed(row.offset)))
         for id_, frame in frames
@@ -432,7 +432,7 @@ def _is_file(path: Path, size: int) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size <= size
 
 
-def spooled_frames(finished: Finished) -> Iterator[Frame]:
+def spooled_frames(finished: Finished) -> Iterator[SpooledBlocks]:
     """The frames of a recording in the spool.
 
     Raises RecordingError if they are damaged, or lack events.
@@ -455,12 +455,12 @@ def spooled_frames(finished: Finished) -> Iterator[Frame]:
             except (struct.error, ValueError, pa.ArrowException) as error:
                 spool_damaged(finished, str(error))
             left -= events
-            yield Frame(events, weight, blocks)
+            yield SpooledBlocks(events, weight, blocks)
     if left:
         spool_damaged(finished, f"it holds {finished.n_events - left} of {finished.n_events} events")
 
 
-def _earlier_frames(finished: Finished) -> Iterator[Frame]:
+def _earlier_frames(finished: Finished) -> Iterator[SpooledBlocks]:
     left = finished.n_events
     try:
         with pa.OSFile(str(finished.events), "rb") as file, pa.ipc.open_stream(file) as stream:
@@ -470,7 +470,7 @@ def _earlier_frames(finished: Finished) -> Iterator[Frame]:
                 blocks = io.BytesIO()
                 save(packed(rows), blocks)
                 left -= len(rows)
-                yield Frame(len(rows), batch.nbytes, blocks.getvalue())
+                yield SpooledBlocks(len(rows), batch.nbytes, blocks.getvalue())
     except (OSError, ValueError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
             raise

@@ -37,8 +37,8 @@ from deskcheck.recording.schema import (
 )
 from deskcheck.recording.spool import (
     Finished,
-    Frame,
     Spool,
+    SpooledBlocks,
     events_of,
     program_row,
     read_finished,
@@ -320,7 +320,7 @@ class Writer:
 
 def _batches(taken: list[Finished]) -> Iterator[Any]:
     """The events of finished recordings, in batches of the size of a row group."""
-    frames: list[tuple[str, Frame]] = []
+    frames: list[tuple[str, SpooledBlocks]] = []
     rows = weight = 0
     for finished in taken:
         try:

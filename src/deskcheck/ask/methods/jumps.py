@@ -56,7 +56,7 @@ class JumpOptions:
     def of(cls, options: Mapping[str, str]) -> "JumpOptions":
         """Options ``jump=1+2+4`` and ``choose=search``. Raises InputError for anything else."""
         if unknown := sorted(set(options) - {"jump", "choose"}):
-            raise InputError(f"{unknown[0]}: there is no such option. The options are jump and choose.")
+            raise InputError(f"{unknown[0]}: unknown option. The options are jump and choose.")
         text, choose = options.get("jump", "1"), options.get("choose", CHOICES[0])
         jumps = tuple(sorted({int(part) for part in text.split("+") if part.isascii() and part.isdigit()}))
         if not jumps or jumps[0] < 1 or len(jumps) != text.count("+") + 1:

@@ -13,7 +13,7 @@ from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import decode, loads, render
 from deskcheck.view.queries.find import trace_of
-from deskcheck.view.queries.statements import Statements
+from deskcheck.view.queries.statements import SourceStatements
 
 PARTINGS = 10
 VALUE_CHARS = 60
@@ -60,7 +60,7 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RunsDifference:
     """The answer to `diff`."""
 
     a: str
@@ -110,7 +110,7 @@ class _Run:
     def __init__(self, recording: Recording, thread: int) -> None:
         self.trace = trace_of(recording, thread)
         self.rows = self.trace.rows
-        self.statements = Statements(recording)
+        self.statements = SourceStatements(recording)
         self._texts: dict[tuple[str, int], str] = {}
 
     def __len__(self) -> int:
@@ -162,7 +162,7 @@ def _without_numbers(text: str) -> str:
     return _NUMBER.sub("", text)
 
 
-def diff(a: Recording, b: Recording, *, max_partings: int = PARTINGS, thread: int = 0) -> Difference:
+def diff(a: Recording, b: Recording, *, max_partings: int = PARTINGS, thread: int = 0) -> RunsDifference:
     """Where two runs part: the first event that differs, then up to `max_partings` places.
 
     After a place with other lines the runs are aligned again, at the nearest events from which both continue
@@ -172,47 +172,65 @@ def diff(a: Recording, b: Recording, *, max_partings: int = PARTINGS, thread: in
     """
     left, right = _Run(a, thread), _Run(b, thread)
     partings: list[Parting] = []
-    i = j = 0
+    left_index = right_index = 0
     same: int | None = None
     differing: dict[str, tuple[str, str]] = {}
     exact = True
     """Whether the stored changes of both runs were equal up to here, so that all values are."""
-    while len(partings) < max_partings and (i < len(left) or j < len(right)):
-        if i >= len(left) or j >= len(right):
-            same = i if same is None else same
-            rest = len(left) - i, len(right) - j
-            partings.append(Parting("end", left.side(i), right.side(j), {}, rest[0], rest[1], together=False))
+    while len(partings) < max_partings and (left_index < len(left) or right_index < len(right)):
+        if left_index >= len(left) or right_index >= len(right):
+            same = left_index if same is None else same
+            rest = len(left) - left_index, len(right) - right_index
+            partings.append(
+                Parting(
+                    "end",
+                    left.side(left_index),
+                    right.side(right_index),
+                    {},
+                    rest[0],
+                    rest[1],
+                    together=False,
+                )
+            )
             break
-        if left.key(i) == right.key(j):
-            if not (exact and left.changes(i) == right.changes(j)):
+        if left.key(left_index) == right.key(right_index):
+            if not (exact and left.changes(left_index) == right.changes(right_index)):
                 exact = False
-                changed = left.changes(i) != (None,) * 5 or right.changes(j) != (None,) * 5
-                found = _differing(left, right, i, j) if changed else differing
+                changed = left.changes(left_index) != (None,) * 5 or right.changes(right_index) != (None,) * 5
+                found = _differing(left, right, left_index, right_index) if changed else differing
                 if {*found.items()} - {*differing.items()}:
-                    same = i if same is None else same
+                    same = left_index if same is None else same
                     new = {name: pair for name, pair in found.items() if differing.get(name) != pair}
-                    partings.append(Parting("values", left.side(i), right.side(j), new))
+                    partings.append(Parting("values", left.side(left_index), right.side(right_index), new))
                 differing = found
-            i, j = i + 1, j + 1
+            left_index, right_index = left_index + 1, right_index + 1
             continue
-        same = i if same is None else same
-        more_a, more_b, together = _aligned(left, right, i, j)
-        values = _differing(left, right, i, j)
+        same = left_index if same is None else same
+        more_a, more_b, together = _aligned(left, right, left_index, right_index)
+        values = _differing(left, right, left_index, right_index)
         new = {name: pair for name, pair in values.items() if differing.get(name) != pair}
         partings.append(
-            Parting("events", left.side(i), right.side(j), new or values, more_a, more_b, together=together)
+            Parting(
+                "events",
+                left.side(left_index),
+                right.side(right_index),
+                new or values,
+                more_a,
+                more_b,
+                together=together,
+            )
         )
         exact = False
         differing = values
         if not together:
             break
-        i, j = i + more_a, j + more_b
+        left_index, right_index = left_index + more_a, right_index + more_b
     endings = tuple(f"{run.outcome} {run.run_result.detail}".strip() for run in (a, b))
-    return Difference(a.id, b.id, tuple(partings), i if same is None else same, endings)  # type: ignore[arg-type]
+    return RunsDifference(a.id, b.id, tuple(partings), left_index if same is None else same, endings)  # type: ignore[arg-type]
 
 
-def _differing(left: _Run, right: _Run, i: int, j: int) -> dict[str, tuple[str, str]]:
-    ours, theirs = left.values(i), right.values(j)
+def _differing(left: _Run, right: _Run, left_index: int, right_index: int) -> dict[str, tuple[str, str]]:
+    ours, theirs = left.values(left_index), right.values(right_index)
     none = "(no value)"
     return {
         name: (_short(ours.get(name, none)), _short(theirs.get(name, none)))
@@ -225,13 +243,13 @@ def _short(text: str) -> str:
     return text if len(text) <= VALUE_CHARS else f"{text[: VALUE_CHARS - 3]}..."
 
 
-def _aligned(left: _Run, right: _Run, i: int, j: int) -> tuple[int, int, bool]:
+def _aligned(left: _Run, right: _Run, left_index: int, right_index: int) -> tuple[int, int, bool]:
     """The fewest events to skip in both runs, after which they continue in the same way."""
-    keys_a = [left.key(n) for n in range(i, min(i + _WINDOW + _AGREE, len(left)))]
-    keys_b = [right.key(n) for n in range(j, min(j + _WINDOW + _AGREE, len(right)))]
+    keys_a = [left.key(n) for n in range(left_index, min(left_index + _WINDOW + _AGREE, len(left)))]
+    keys_b = [right.key(n) for n in range(right_index, min(right_index + _WINDOW + _AGREE, len(right)))]
     for total in range(1, len(keys_a) + len(keys_b)):
         for skip in range(max(0, total - len(keys_b)), min(total, len(keys_a)) + 1):
             ours, theirs = keys_a[skip : skip + _AGREE], keys_b[total - skip : total - skip + _AGREE]
             if ours and ours == theirs:
                 return skip, total - skip, True
-    return len(left) - i, len(right) - j, False
+    return len(left) - left_index, len(right) - right_index, False

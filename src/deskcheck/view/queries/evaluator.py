@@ -25,11 +25,11 @@ class Unknown(Exception):
 
 
 class NotThere(Exception):
-    """There is no such name, attribute or item at the event."""
+    """A name, attribute or item that the event does not have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenObject:
     """A recorded object with an identity, or a value that is only partly recorded (`number` is None)."""
 
     content: Content
@@ -66,7 +66,7 @@ class Expression:
         self.dereferences = any(not isinstance(node, _FLAT) for node in nodes)
 
     def value(self, lookup: Lookup, objects: Objects, touch: Callable[[int], object] | None = None) -> Any:
-        """The value: an atom, a tuple, or a `Seen`. touch: called with the number of each read object.
+        """The value: an atom, a tuple, or a `SeenObject`. touch: called with the number of each read object.
 
         Raises Unknown, NotThere, or the exception that Python raises for these types.
         """
@@ -147,7 +147,7 @@ class _Evaluation:
     # -- values --
 
     def decoded(self, encoded: Encoded) -> Any:
-        """An encoded value as an atom, a tuple or a `Seen`."""
+        """An encoded value as an atom, a tuple or a `SeenObject`."""
         if encoded is None or isinstance(encoded, (bool, int, float, str)):
             return encoded
         if "ref" in encoded:
@@ -157,7 +157,7 @@ class _Evaluation:
             content = self.objects.get(number)
             if content is None:
                 raise Unknown(f"object #{number}")
-            return Seen(content, number)
+            return SeenObject(content, number)
         if "cut" not in encoded:
             if "tuple" in encoded:
                 return tuple(map(self.decoded, encoded["tuple"]))
@@ -175,17 +175,17 @@ class _Evaluation:
                 return range(*map(self.decoded, encoded["range"]))
         if "unbound" in encoded:
             raise NotThere("no value")
-        return Seen({"kind": "text", **encoded})
+        return SeenObject({"kind": "text", **encoded})
 
     def truth(self, value: Any) -> bool:
-        if isinstance(value, Seen):
+        if isinstance(value, SeenObject):
             if value.content["kind"] in _CONTAINERS:
                 return self.length(value) > 0
             raise Unknown("the truth of an object: its class may define it")
         return bool(value)
 
     def length(self, value: Any) -> int:
-        if not isinstance(value, Seen):
+        if not isinstance(value, SeenObject):
             return len(value)
         content = value.content
         if "shape" in content:
@@ -198,7 +198,7 @@ class _Evaluation:
 
     def items(self, value: Any) -> Iterator[Any]:
         """The items of a container, as in a `for` loop."""
-        if not isinstance(value, Seen):
+        if not isinstance(value, SeenObject):
             yield from value
             return
         content = value.content
@@ -214,7 +214,7 @@ class _Evaluation:
         """A value of Python's own types, with the same meaning under ``==``."""
         if isinstance(value, tuple):
             return tuple(self.plain(item, depth) for item in value)
-        if not isinstance(value, Seen):
+        if not isinstance(value, SeenObject):
             return value
         content, kind = value.content, value.content["kind"]
         if kind not in _CONTAINERS or content["type"] != kind or "cut" in content or depth == 0:
@@ -238,7 +238,7 @@ class _Evaluation:
 
     def attribute(self, node: ast.Attribute) -> Any:
         value = self.value(node.value)
-        if isinstance(value, Seen):
+        if isinstance(value, SeenObject):
             if node.attr in value.content.get("fields", {}):
                 return self.decoded(value.content["fields"][node.attr])
             if node.attr == "shape" and "shape" in value.content:
@@ -258,7 +258,7 @@ class _Evaluation:
 
     def item(self, value: Any, where: Any) -> Any:
         """The item of a value at an index or key."""
-        if not isinstance(value, Seen):
+        if not isinstance(value, SeenObject):
             return value[where]
         content = value.content
         kind = content["kind"] if content["kind"] in _CONTAINERS else content.get("base")
@@ -323,30 +323,34 @@ class _Evaluation:
             left = right
         return True
 
-    def compared(self, op: ast.cmpop, left: Any, right: Any) -> bool:
-        if isinstance(op, ast.Is | ast.IsNot):
-            return self.same(left, right) is isinstance(op, ast.Is)
-        if isinstance(op, ast.In | ast.NotIn):
+    def compared(self, operator_type: ast.cmpop, left: Any, right: Any) -> bool:
+        if isinstance(operator_type, ast.Is | ast.IsNot):
+            return self.same(left, right) is isinstance(operator_type, ast.Is)
+        if isinstance(operator_type, ast.In | ast.NotIn):
             if isinstance(right, str | bytes | range):
                 inside = left in right
             else:
                 inside = any(self.equal(left, item) for item in self.items(right))
-            return inside is isinstance(op, ast.In)
-        if isinstance(op, ast.Eq | ast.NotEq):
-            return self.equal(left, right) is isinstance(op, ast.Eq)
-        return bool(_COMPARE[type(op)](self.plain(left), self.plain(right)))
+            return inside is isinstance(operator_type, ast.In)
+        if isinstance(operator_type, ast.Eq | ast.NotEq):
+            return self.equal(left, right) is isinstance(operator_type, ast.Eq)
+        return bool(_COMPARE[type(operator_type)](self.plain(left), self.plain(right)))
 
     def same(self, left: Any, right: Any) -> bool:
         """Whether two values are one object."""
         singletons = (None, True, False, ...)
         if any(left is value or right is value for value in singletons):
             return left is right
-        if isinstance(left, Seen) and isinstance(right, Seen) and left.number is not None is not right.number:
+        if (
+            isinstance(left, SeenObject)
+            and isinstance(right, SeenObject)
+            and left.number is not None is not right.number
+        ):
             return left.number == right.number
         raise Unknown("whether equal values are one object")
 
     def equal(self, left: Any, right: Any) -> bool:
-        numbered = isinstance(left, Seen) and isinstance(right, Seen) and left.number is not None
+        numbered = isinstance(left, SeenObject) and isinstance(right, SeenObject) and left.number is not None
         if numbered and left.number == right.number:
             return True
         if left is None or right is None:
@@ -389,7 +393,7 @@ class _Evaluation:
             return self.length(value)
         if name == "type":
             (value,) = arguments
-            return value.content.get("type") if isinstance(value, Seen) else type(value).__name__
+            return value.content.get("type") if isinstance(value, SeenObject) else type(value).__name__
         if name == "bool":
             return self.truth(*arguments)
         if name in ("any", "all"):

@@ -66,7 +66,7 @@ class Findings:
     undecided: int = 0
     """Number of evaluations that need something that was not recorded."""
     reason: str | None = None
-    """What was not recorded, for the first of these."""
+    """The first thing that was not recorded."""
 
     def lines(self) -> Iterator[str]:
         """Sentences for the terminal."""
@@ -545,8 +545,8 @@ def find_output(events: Events, text: str, *, max_matches: int = MATCHES) -> Fin
             findings.events += count
             findings.stretches += bool(count)
             if count and len(findings.matches) < max_matches:
-                at = written.index(text)
-                shown = written[written.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+                place = written.index(text)
+                shown = written[written.rfind("\n", 0, place) + 1 :].partition("\n")[0]
                 file_, line_, function_ = before
                 values = {"output": repr(shown[:VALUE_CHARS])}
                 findings.matches.append(Match(index, index, file_, line_, function_, values))

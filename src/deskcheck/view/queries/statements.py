@@ -19,7 +19,7 @@ TEXT_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a statement may write: a name, an attribute of that name, or an item."""
+    """A target of a statement: a name, an attribute of that name, or an item."""
 
     kind: str
     """``name``, ``field`` or ``item``."""
@@ -34,7 +34,7 @@ class _File:
     functions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = field(default_factory=list)
 
 
-class Statements:
+class SourceStatements:
     """The statements of a recording, by file and line."""
 
     def __init__(self, recording: Recording) -> None:

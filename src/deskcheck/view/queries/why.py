@@ -15,11 +15,11 @@ from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Row, State, Trace
 from deskcheck.recording.value import Encoded, decode, loads, render
-from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, Seen, Unknown
+from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, SeenObject, Unknown
 from deskcheck.view.queries.find import trace_of
 from deskcheck.view.queries.statements import (
     Place,
-    Statements,
+    SourceStatements,
     Write,
     first_line,
     has_inner_events,
@@ -38,7 +38,7 @@ _LEAVES = frozenset({"return", "yield", "unwind"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ValueCause:
     """A value and the event that last changed it."""
 
     number: int
@@ -92,13 +92,13 @@ class Answer:
     expression: str
     event: int
     """The event whose state the expression was read in."""
-    steps: tuple[Step, ...]
+    steps: tuple[ValueCause, ...]
     more: int = 0
     """Number of further values that the last lines read, and that were not followed."""
 
     def lines(self) -> Iterator[str]:
         """The steps as an indented tree, for the terminal."""
-        children: dict[int | None, list[Step]] = {}
+        children: dict[int | None, list[ValueCause]] = {}
         for step in self.steps:
             children.setdefault(step.parent, []).append(step)
 
@@ -196,27 +196,27 @@ class _Slicer:
         self.recording = recording
         self.trace = trace
         self.rows = trace.rows
-        self.statements = Statements(recording)
+        self.statements = SourceStatements(recording)
         self._states: dict[int, State] = {}
 
     # -- the answer --
 
-    def answer(self, text: str, at: int | None, max_steps: int) -> Answer:
+    def answer(self, text: str, event: int | None, max_steps: int) -> Answer:
         expression = Expression(text)
         if not expression.names:
             raise InputError(f"{text!r}: reads no name, so no event changed it.")
         if not self.rows:
             raise InputError(f"{self.recording.id}: has no events in this thread.")
-        if at is None:
-            at = self._last_event(expression)
-        if not 0 <= at < len(self.rows):
-            raise InputError(f"--at {at}: the thread has events 0 to {len(self.rows) - 1}.")
-        frame = self.rows[at].frame
-        self._check(expression, frame, at)
-        line = _Line(frame, self.rows[at].file, at, at, {})
+        if event is None:
+            event = self._last_event(expression)
+        if not 0 <= event < len(self.rows):
+            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
+        frame = self.rows[event].frame
+        self._check(expression, frame, event)
+        line = _Line(frame, self.rows[event].file, event, event, {})
         self._visit(expression.tree, line, frozenset())
         queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in line.queries)
-        made: list[Step] = []
+        made: list[ValueCause] = []
         visited: set[tuple[Any, ...]] = set()
         while queue and len(made) < max_steps:
             query, parent = queue.popleft()
@@ -227,7 +227,7 @@ class _Slicer:
             made.append(replace(step, number=len(made) + 1, parent=parent))
             queue.extend((more, len(made)) for more in further)
         more = len({(query, parent) for query, parent in queue})
-        return Answer(self.recording.id, text, at, tuple(made), more)
+        return Answer(self.recording.id, text, event, tuple(made), more)
 
     def _last_event(self, expression: Expression) -> int:
         """The last event of the last frame in which all names of an expression have had a value."""
@@ -269,13 +269,13 @@ class _Slicer:
         except (NotThere, *FAILURES):
             return None
 
-    def _check(self, expression: Expression, frame: int, at: int) -> None:
-        if self._value(expression, frame, at) is None:
-            row = self.rows[at]
-            names = sorted(self._names(self.state(at), frame))
+    def _check(self, expression: Expression, frame: int, event: int) -> None:
+        if self._value(expression, frame, event) is None:
+            row = self.rows[event]
+            names = sorted(self._names(self.state(event), frame))
             listed = ", ".join(names[:20]) + ", ..." * (len(names) > 20)
             raise InputError(
-                f"{expression.text!r}: has no value at event {at}, line {row.line} of {row.file} in "
+                f"{expression.text!r}: has no value at event {event}, line {row.line} of {row.file} in "
                 f"{row.function}. Names there: {listed or 'none'}."
             )
 
@@ -459,28 +459,28 @@ class _Slicer:
         root = node
         while isinstance(root, ast.Attribute | ast.Subscript):
             root = root.value
-        at = line.after if root.id in line.written else self._read_at(node, line)
+        event = line.after if root.id in line.written else self._read_at(node, line)
         try:
-            slot = self._slot(node, line.frame, at)
+            slot = self._slot(node, line.frame, event)
         except (NotThere, Unknown, *FAILURES):
             return False
         if slot is None:
             return False
-        while isinstance(node, ast.Subscript) and self._slot(node.value, line.frame, at) == slot:
+        while isinstance(node, ast.Subscript) and self._slot(node.value, line.frame, event) == slot:
             node = node.value  # an item of a tuple or text, which have no identity
-        value = self._slot_value(slot, self.state(at))
+        value = self._slot_value(slot, self.state(event))
         if _is_ref(value):
-            content = self.state(at).objects.get(value["ref"], {})
+            content = self.state(event).objects.get(value["ref"], {})
             if content.get("kind") in ("function", "class"):
                 return True
-        line.queries.append(_Read(ast.unparse(node), slot, at))
+        line.queries.append(_Read(ast.unparse(node), slot, event))
         return True
 
     # -- slots --
 
-    def _slot(self, node: Any, frame: int, at: int) -> _Slot | None:
+    def _slot(self, node: Any, frame: int, event: int) -> _Slot | None:
         """The place that a name, attribute or item names; None for what is not recorded, such as a module."""
-        state = self.state(at)
+        state = self.state(event)
         if isinstance(node, ast.Name):
             known = state.frames.get(frame)
             if known is None:
@@ -492,7 +492,7 @@ class _Slicer:
             return None
         if not isinstance(node, ast.Attribute | ast.Subscript):
             return None
-        base = self._slot(node.value, frame, at)
+        base = self._slot(node.value, frame, event)
         if base is None:
             return None
         value = self._slot_value(base, state)
@@ -514,7 +514,7 @@ class _Slicer:
             return names[name]
 
         key = Expression(ast.unparse(node.slice)).value(lookup, state.objects)
-        if isinstance(key, Seen):
+        if isinstance(key, SeenObject):
             return base
         if content["kind"] == "list" and isinstance(key, int) and key < 0:
             key += content.get("length", len(content.get("items", ())))
@@ -554,25 +554,25 @@ class _Slicer:
 
     # -- changes --
 
-    def _last_change(self, slot: _Slot, at: int) -> tuple[int, int | None] | None:
+    def _last_change(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
         """The last event that changed the value of a slot, and the object whose content changed, if any."""
-        own = self._last_write(slot, at)
-        value = self._slot_value(slot, self.state(at))
+        own = self._last_write(slot, event)
+        value = self._slot_value(slot, self.state(event))
         floor = -1 if own is None else own[0]
-        numbers = self._reached(value, self.state(at))
+        numbers = self._reached(value, self.state(event))
         if slot.kind == "object":
             numbers.add(int(slot.owner))
-        inner = self._last_content_change(numbers, at, floor) if numbers else None
+        inner = self._last_content_change(numbers, event, floor) if numbers else None
         return inner or own
 
-    def _last_write(self, slot: _Slot, at: int) -> tuple[int, int | None] | None:
+    def _last_write(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
         if slot.kind == "object":
             return None
         if slot.kind in ("field", "item"):
-            index = self._last_item_change(slot, at)
+            index = self._last_item_change(slot, event)
             return None if index is None else (index, int(slot.owner))
         name, quoted = slot.key, f'"{slot.key}"' if slot.key.isascii() else '"'
-        for i in range(at, -1, -1):
+        for i in range(event, -1, -1):
             row = self.rows[i]
             if slot.kind == "global":
                 if (
@@ -593,10 +593,10 @@ class _Slicer:
                     return i, None
         return None
 
-    def _last_item_change(self, slot: _Slot, at: int) -> int | None:
+    def _last_item_change(self, slot: _Slot, event: int) -> int | None:
         """The last event that changed an attribute or item of an object."""
         quoted = f'"{slot.owner}":'
-        for i in range(at, -1, -1):
+        for i in range(event, -1, -1):
             objects = self.rows[i].objects
             if (
                 not objects
@@ -613,10 +613,10 @@ class _Slicer:
                 return i
         return None
 
-    def _last_content_change(self, numbers: set[int], at: int, floor: int) -> tuple[int, int] | None:
+    def _last_content_change(self, numbers: set[int], event: int, floor: int) -> tuple[int, int] | None:
         """The last event after `floor` that changed one of these objects, and its number."""
         quoted = [f'"{number}":' for number in numbers] if len(numbers) < 10 else ['"']
-        for i in range(at, floor, -1):
+        for i in range(event, floor, -1):
             objects = self.rows[i].objects
             if not objects or not any(text in objects for text in quoted):
                 continue
@@ -651,7 +651,7 @@ class _Slicer:
 
     # -- explanations --
 
-    def _explain(self, query: _Query) -> tuple[Step, tuple[Any, ...], list[_Query]]:
+    def _explain(self, query: _Query) -> tuple[ValueCause, tuple[Any, ...], list[_Query]]:
         """The step of a query, a key that is equal for the same step, and the queries that follow."""
         if isinstance(query, _Result):
             step, line = self._explain_result(query)
@@ -660,7 +660,7 @@ class _Slicer:
         change = self._last_change(query.slot, query.at)
         encoded = self._slot_value(query.slot, state)
         text = "not there" if encoded is _NOTHING else self._text(encoded, state)
-        made = Step(0, None, query.expression, text, "unknown", None, None)
+        made = ValueCause(0, None, query.expression, text, "unknown", None, None)
         if change is None:
             reason = "no recorded event changed it: it is older, or code that is not recorded made it"
             return replace(made, unknown=reason), (query.slot, None), []
@@ -668,7 +668,9 @@ class _Slicer:
         step, queries = self._explain_change(replace(made, event=event), query, number)
         return step, (query.slot, event), queries
 
-    def _explain_change(self, step: Step, query: _Read, number: int | None) -> tuple[Step, list[_Query]]:
+    def _explain_change(
+        self, step: ValueCause, query: _Read, number: int | None
+    ) -> tuple[ValueCause, list[_Query]]:
         assert step.event is not None
         row, slot = self.rows[step.event], query.slot
         if number is None and slot.kind == "local" and row.kind == "call" and row.frame == slot.owner:
@@ -737,7 +739,7 @@ class _Slicer:
 
     @staticmethod
     def _written(row: Row, number: int, slot: _Slot) -> Write:
-        """What a statement must write to change this object."""
+        """The target that a statement must write to change this object."""
         if slot.owner == number and slot.kind in ("field", "item"):
             return Write(slot.kind, str(slot.key))
         change = loads(row.objects or "{}").get(str(number)) or {}
@@ -863,20 +865,20 @@ class _Slicer:
         change = loads(self.rows[event].objects or "{}").get(str(number)) or {}
         if slot.kind != "item" or slot.owner != number or "splice" not in change:
             return False
-        at, removed, _ = change["splice"]
+        moment, removed, _ = change["splice"]
         old = self.state(event - 1).objects.get(number, {}).get("items", [])
-        return bool(removed == 0 and at == len(old))
+        return bool(removed == 0 and moment == len(old))
 
     # -- calls --
 
-    def _explain_result(self, query: _Result) -> tuple[Step, _Line | None]:
+    def _explain_result(self, query: _Result) -> tuple[ValueCause, _Line | None]:
         row = self.rows[query.event]
         state = self.state(query.event)
         value = loads(row.value) if row.value else None
         how = {"return": "returned", "yield": "yielded", "raise": "raised"}.get(row.kind, "ended")
         line = self._line(row.frame, query.event)
         statement = self.statements.at(row.file, row.line)
-        step = Step(
+        step = ValueCause(
             0,
             None,
             query.expression,
@@ -906,7 +908,7 @@ class _Slicer:
             return []
         return sources_of(statement, None)
 
-    def _explain_argument(self, step: Step, row: Row, name: str) -> tuple[Step, list[_Query]]:
+    def _explain_argument(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[_Query]]:
         """The argument in the calling line that gave a parameter its value."""
         event = row.index
         definition = self.statements.function(row.file, row.line, row.function)
@@ -994,7 +996,9 @@ class _Slicer:
         content = self.state(line.before).objects.get(value["ref"], {}) if _is_ref(value) else {}
         return 0 if content.get("kind") == "class" and definition.name not in ("__init__", "__new__") else 1
 
-    def _explain_default(self, step: Step, row: Row, definition: Any, name: str) -> tuple[Step, list[_Query]]:
+    def _explain_default(
+        self, step: ValueCause, row: Row, definition: Any, name: str
+    ) -> tuple[ValueCause, list[_Query]]:
         """The default of a parameter, which the line of its `def` made."""
         default = _default(definition, name)
         step = replace(step, how="default", file=row.file, line=definition.lineno, statement="")
@@ -1017,7 +1021,7 @@ class _Slicer:
                 return replace(step, line_event=i), queries + line.queries
         return step, queries
 
-    def _explain_free(self, step: Step, row: Row, name: str) -> tuple[Step, list[_Query]]:
+    def _explain_free(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[_Query]]:
         """The line that gave a variable of an enclosing function its value."""
         enclosing = row.function.rpartition(".<locals>.")[0]
         home = self._home(row, enclosing)

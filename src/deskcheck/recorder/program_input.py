@@ -59,8 +59,8 @@ def redirected_input() -> bytes | None:
         facts = os.fstat(0)
         if not stat.S_ISREG(facts.st_mode):
             return None
-        at = os.lseek(0, 0, os.SEEK_CUR)
-        return None if facts.st_size - at > MAX_BYTES else os.pread(0, MAX_BYTES, at) or None
+        position = os.lseek(0, 0, os.SEEK_CUR)
+        return None if facts.st_size - position > MAX_BYTES else os.pread(0, MAX_BYTES, position) or None
     except OSError:  # it is closed
         return None
 

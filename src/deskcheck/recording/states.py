@@ -27,7 +27,7 @@ _ROWS, _CHARS = 16_384, 8 << 20
 
 
 def states(recordings: Iterable[Recording], variable: str | None = None) -> Any:
-    """A `pyarrow.RecordBatchReader` over the states of recordings. Recordings are read when their batch is read.
+    """A `pyarrow.RecordBatchReader` over the states of recordings. It reads them batch by batch.
 
     variable: only the variable with this name.
     """

@@ -497,8 +497,8 @@ def _said(text: str, expected: Expected) -> str | None:
     if "\n" in text or expected.question == "changes":
         return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
-    if (so := _SO.search(text)) and _RESULT.match(text[so.end() :].lstrip().removeprefix("the ")):
-        text = text[so.end() :].strip()
+    if (word := _SO.search(text)) and _RESULT.match(text[word.end() :].lstrip().removeprefix("the ")):
+        text = text[word.end() :].strip()
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
         head, tail = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
         if _DOUBT.search(head):

@@ -20,8 +20,8 @@ class ScriptCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if SEPARATOR in args:
-            at = args.index(SEPARATOR)
-            args = [*args[:at], *(f"--arguments={word}" for word in args[at + 1 :])]
+            separator = args.index(SEPARATOR)
+            args = [*args[:separator], *(f"--arguments={word}" for word in args[separator + 1 :])]
         try:
             rest: list[str] = super().parse_args(ctx, args)
         except ClickException as error:

@@ -253,8 +253,8 @@ class _Slicer:
             "changes of a name."
         )
 
-    def _value(self, expression: Expression, frame: int, at: int) -> tuple[Any] | None:
-        state = self.state(at)
+    def _value(self, expression: Expression, frame: int, moment: int) -> tuple[Any] | None:
+        state = self.state(moment)
         names = self._names(state, frame)
 
         def lookup(name: str) -> Encoded:

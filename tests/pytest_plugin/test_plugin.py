@@ -200,7 +200,8 @@ def test_without_a_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     run(project, "--deskcheck", "-k", "test_none")
     assert list(temporary.glob("deskcheck-*")) == []
     run(project, "--deskcheck", "-k", "test_raised")
-    assert sorted(path.suffix for path in temporary.glob("deskcheck-*/*")) == ["", ".html"]
+    page, recording = sorted(temporary.glob("deskcheck-*/*"), key=Path.is_dir)
+    assert page == recording.with_name(f"{recording.name}.html")
 
 
 def test_the_recording_of_a_failed_test_can_be_asked(project: Path) -> None:

@@ -179,7 +179,7 @@ REFUSED = {
     "an argument of a module": (["record", "-m", "pack", "a"], "deskcheck record -m pack -- a"),
     "two scripts": (["record", "app.py", "pack/core.py", "--out", "r", "--", "3"], "are for one program"),
     "a source without arguments": (["record", "heapq", "--", "3"], "takes no arguments after --"),
-    "no module": (["record", "-m", "no_such_module"], "found no module no_such_module"),
+    "no module": (["record", "-m", "no_such_module"], "no_such_module: no module"),
     "not a name": (["record", "-m", "pack/core.py"], "is not the name of a module"),
     "a package alone": (["record", "-m", "email"], "without a module email.__main__"),
     "shards": (

@@ -18,6 +18,7 @@ import pytest
 
 from deskcheck.ask import score_answer
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.fences import fenced
 from deskcheck.files import FolderLock
 from deskcheck.notation import moments, state_text
 from deskcheck.recorder.settings import SuiteSettings
@@ -394,7 +395,7 @@ def test_steps_go_through_several_files(recorded: tuple[SuiteSummary, dict[str, 
         assert sample.parts["question"].startswith(texts[sample.data["state"]])
         assert sample.parts["question"].endswith("+1\n")
         assert sample.answer == texts[sample.data["state"] + 1]
-        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+        assert score_answer(sample, fenced(sample.answer)).score == 1
     assert any(other in sample.answer for sample in samples)
 
 

@@ -210,7 +210,7 @@ def test_the_commands(folder: Path, tmp_path: Path) -> None:
     for words in (["why", tmp_path, "x"], ["find", tmp_path, "x"], ["diff", tmp_path, tmp_path]):
         ran = command(*words)
         assert (ran.returncode, ran.stdout) == (2, "")
-        assert "holds no recordings" in ran.stderr
+        assert "has no recordings" in ran.stderr
     assert "does not exist" in command("why", tmp_path / "no", "x").stderr
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError, own_failures
+from deskcheck.jobs.threads import in_threads
 from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
-from deskcheck.recorder.threads import in_threads
 from deskcheck.recording.block import save, saved
 from deskcheck.recording.comparison.runs import difference, ending_difference
 from deskcheck.recording.outcome import Outcome

@@ -33,8 +33,8 @@ from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
 from deskcheck.sandbox.inside.main_module import CONTAINED, MODULE
-from deskcheck.sandbox.own_modules import own_modules, text_of
 from deskcheck.sandbox.process import versions
+from deskcheck.sandbox.surroundings.own_modules import own_modules, text_of
 from deskcheck.sources.text.archive import MAIN, modules_in_archive
 from deskcheck.tracer import tracer_class
 

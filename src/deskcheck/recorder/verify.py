@@ -25,7 +25,7 @@ from typing import IO, Any, TypeVar
 
 from deskcheck.errors import InputError, RecordingError, SandboxError
 from deskcheck.files import read_json
-from deskcheck.recorder.threads import in_threads
+from deskcheck.jobs.threads import in_threads
 from deskcheck.recording.block import rows, save, saved
 from deskcheck.recording.comparison.tracers import TraceDifference, first_difference
 from deskcheck.recording.outcome import Outcome

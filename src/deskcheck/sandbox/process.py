@@ -31,8 +31,8 @@ from deskcheck.sandbox.inside.main_module import is_main_module
 from deskcheck.sandbox.inside.readable_files import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import processes as _processes
-from deskcheck.sandbox.own_modules import own_modules, text_of
 from deskcheck.sandbox.server import Server, ServerReport
+from deskcheck.sandbox.surroundings.own_modules import own_modules, text_of
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
 MOST_PATHS = 32

@@ -496,6 +496,8 @@ def _said(text: str, expected: Expected) -> str | None:
     """``The answer is 10``, ``t = 10``, ``f(5) -> 10``."""
     if "\n" in text or expected.question == "changes":
         return None
+    if isinstance(parse_expression(text), ast.Lambda):  # an expression, not a sentence that ends in one
+        return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
     if (word := _SO.search(text)) and _RESULT.match(text[word.end() :].lstrip().removeprefix("the ")):
         text = text[word.end() :].strip()

@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_is_answered(
         total = len(undisturbed[0])
         (folder,) = (place / "recorded" / "ask").iterdir()
         assert (
-            f"of {total} answers were scored; they are kept in {folder.relative_to(place)}: the same command"
+            f"of {total} answers were scored; they are kept in {folder.relative_to(place)}: rerun the command"
             in said
         )
         kept = int(said.partition(f" of {total} answers")[0].split()[-1])

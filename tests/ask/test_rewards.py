@@ -105,7 +105,7 @@ def near_misses(answer: str, rng: random.Random) -> Iterator[str]:
 
 def completions(samples: list[Sample], rng: random.Random) -> Iterator[tuple[Sample, str]]:
     """What a model in training might write, for ever: of each question in turn a right answer, a near miss, another's
-    answer, or a text that holds none or more than one; now and then a huge one."""
+    answer, a list without its end, or a text that holds none or more than one; now and then a huge one."""
     for count, sample in enumerate(cycle(samples)):
         answer = sample.answer
         texts = [
@@ -113,6 +113,7 @@ def completions(samples: list[Sample], rng: random.Random) -> Iterator[tuple[Sam
             answer,
             said(rng.choice([*near_misses(answer, rng)])),
             said(rng.choice(samples).answer),
+            said(answer.rpartition(", ")[0] + "]" if answer.startswith("[") else answer),
             damaged(said(answer), rng),
             said(answer)[: rng.randrange(len(said(answer)))],
             said("no") + said(answer),

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import pyarrow as pa
 
@@ -102,7 +102,7 @@ class Spool:
         self._waiting = io.BytesIO()
         """The blocks of the next frame."""
         self._waiting_events = self._waiting_names = 0
-        self._file: IO[bytes] | None = None
+        self._file: io.BufferedWriter | None = None
         self._state = "open"
         self._guard = (
             threading.Lock()
@@ -243,13 +243,14 @@ class Spool:
                 self._file = open(self._path, "wb")  # noqa: SIM115 (_close_file closes it)
             self._file.write(checksum + head)
             self._file.write(content)
+            self._file.flush()
         self._waiting = io.BytesIO()
         self._waiting_events = self._waiting_names = 0
 
     def _close_file(self) -> None:
         file, self._file = self._file, None
         if file is not None:
-            file.close()
+            file.raw.close()  # everything is flushed, unless the disk refused it: do not try again
 
     def _refuse(self) -> NoReturn:
         advice = {"failed": "Writing it to disk failed: abandon it and record the program again."}

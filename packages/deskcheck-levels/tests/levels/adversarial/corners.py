@@ -43,7 +43,7 @@ def f(d):
     return d.keys() == {'a', 'b'}, d.keys() != {'a'}, len(d.keys()), d.values() == d.values(), 'a' in d.keys()
 
 # call: f({'a': 1})
-# outside: a value of the kind dict_items that is compared
+# outside: a value of the kind dict_items in a comparison
 def f(d):
     return d.items() == {('a', 1)}, d.keys() == d.keys()
 
@@ -454,7 +454,7 @@ def f(n):
     return 10 ** 17 + 1 > 1e17, 1e17 == 10 ** 17, 10 ** 17 + 1 == 1e17, 0.5 < 1, 1 > 0.5, 3 == 3.0
 
 # call: f(5)
-# outside: a value of the kind builtin_function_or_method that is compared
+# outside: a value of the kind builtin_function_or_method in a comparison
 def f(n):
     a = [1]
     return a.append == a.append, a.append is a.append
@@ -603,7 +603,7 @@ def f(n):
     return f'{n:,}'
 
 # call: f(5)
-# outside: max of nothing
+# outside: max without arguments
 def f(n):
     try:
         return max()

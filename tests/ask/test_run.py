@@ -476,7 +476,7 @@ def test_suites_need_no_recordings(inspect: Any, cruxeval_file: Path, tmp_path: 
         [f"{name}:{cruxeval_file}" for name in both], ["deskcheck/oracle"], settings=settings, out=tmp_path
     )
     assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in both]
-    with pytest.raises(InputError, match="no question 'evalhuman'"):
+    with pytest.raises(InputError, match="unknown question 'evalhuman'"):
         ask_benchmark(["evalhuman"], ["deskcheck/oracle"])
 
 

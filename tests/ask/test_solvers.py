@@ -603,7 +603,7 @@ def test_a_solver_of_another_package_has_a_name_and_options_in_inspect(
     reason="deskcheck-methods is installed: would have proved that deskcheck says how to install it",
 )
 def test_an_unknown_method_may_be_in_the_package_that_is_not_installed() -> None:
-    with pytest.raises(InputError, match=r"no method 'repair'.*pip install 'deskcheck\[methods\]'"):
+    with pytest.raises(InputError, match=r"unknown method 'repair'.*pip install 'deskcheck\[methods\]'"):
         check_methods(["repair:trace=true"], ["program"])
 
 

@@ -106,9 +106,9 @@ class Contents:
             self._content_digests.append(hashlib.sha256(text.encode()).digest())
             yield recording
 
-    def add_file(self, path: Path) -> None:
-        """A trajectory, by its bytes."""
-        self._content_digests.append(hashlib.sha256(read_file(path)).digest())
+    def add_files(self, paths: Iterable[Path]) -> None:
+        """Trajectories, by their bytes."""
+        self._content_digests += (hashlib.sha256(read_file(path)).digest() for path in paths)
 
     def digest(self) -> str:
         return hashlib.sha256(b"".join(sorted(self._content_digests))).hexdigest()

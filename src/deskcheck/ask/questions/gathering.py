@@ -81,15 +81,14 @@ class Gathering:
             InputError: two recordings or trajectories have one id; there are no trajectories.
             RecordingError: a folder cannot be read.
         """
-        drawing: Any = {"seed": self._sampling.seed, "per_recording": self._sampling.per_recording}
+        sampling = self._sampling
         if self.of_programs:
             recordings = by_folder(self._source, self.folders)
             for question, samples, value in of_each(
                 self._contents.through(recordings) if self._contents else recordings,
                 self.of_programs,
-                **drawing,
+                sampling=sampling,
                 steps=self._steps,
-                doubtful=self._sampling.doubtful,
                 excluded=self.excluded,
                 beside=beside,
             ):
@@ -98,7 +97,13 @@ class Gathering:
             files = trajectory_files(self.places)
             if self._contents is not None:
                 self._contents.add_files(files)
-            by_view = notebook_samples(files, self.of_notebooks, self._options, **drawing)
+            by_view = notebook_samples(
+                files,
+                self.of_notebooks,
+                self._options,
+                seed=sampling.seed,
+                per_recording=sampling.per_recording,
+            )
             for (question, view), (samples, reasons) in by_view.items():
                 self.excluded[question] = Counter(reasons)  # the same in all views
                 for sample in samples:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Protocol, TypeVar
 
+from deskcheck.ask.answers.lenient import ANSWERS
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import (
     SCANNED_EVENTS,
@@ -27,7 +28,14 @@ from deskcheck.ask.samples.places import (
     plain,
     where,
 )
-from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
+from deskcheck.ask.samples.prompts import (
+    OBJECTS,
+    add_words,
+    functions_text,
+    how_run,
+    own_parts,
+    parts_of,
+)
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere, reads_docstrings
@@ -121,8 +129,25 @@ class Question:
         return below
 
 
-def kind(name: str, about: str, few: int = 1, **fields: Any) -> Callable[[Ask], Question]:
-    """Make a kind of question of the function that asks it. fields: of `Question`."""
+def kind(
+    name: str,
+    about: str,
+    few: int = 1,
+    *,
+    words: Mapping[str, Any] | None = None,
+    answers: str = "",
+    **fields: Any,
+) -> Callable[[Ask], Question]:
+    """Make a kind of question of the function that asks it. fields: of `Question`.
+
+    words: the task and the worked example of its prompts, as a section of ``prompts.toml``, which has those
+    of other kinds. answers: ``count`` or ``truth`` if the answers are numbers of times, or truth values: the
+    lenient score then reads sentences that say so.
+    """
+    if words is not None:
+        add_words(name, words)
+    if answers:
+        ANSWERS[name] = answers
     return lambda ask: Question(name, ask, few, about, **fields)
 
 
@@ -265,9 +290,9 @@ def sample_at(
     """A sample about the k-th time that a line runs. data: values that differ between samples about this
     moment."""
     # The order of the keys is part of the digest by which a run is resumed.
-    place = {"file": arrival.file, "line": arrival.line, "k": arrival.k, "variable": "", "event": arrival.index}
-    if "variable" not in data:
-        del place["variable"]
+    place = {"file": arrival.file, "line": arrival.line, "k": arrival.k}
+    place |= {"variable": ""} if "variable" in data else {}
+    place |= {"event": arrival.index}
     return sample_of(
         recording,
         kind,

@@ -491,7 +491,7 @@ def test_a_file_adds_a_kind(tmp_path: Path) -> None:
         *("ask", "runs", "-q", "last_line", "-m", "deskcheck/oracle", "-m", "deskcheck/guess"),
         *("--out", "asked", "--json"),
     )
-    assert [result["score"]["value"] for result in json.loads(asked)["results"]] == [1, 0]
+    assert [result["score"] for result in json.loads(asked)["results"]] == [1, 0]
 
 
 PATHS = {

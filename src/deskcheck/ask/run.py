@@ -18,14 +18,13 @@ from deskcheck.ask.inspect.models import facts_of, prepare
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods, named, unfit
 from deskcheck.ask.questions.benchmarks import BENCHMARKS, benchmark_in, benchmark_samples
-from deskcheck.ask.questions.gathering import Gathering, SampleSets
+from deskcheck.ask.questions.gathering import Contents, Gathering, SampleSets
 from deskcheck.ask.questions.generate import check_questions
 from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.questions.own_words import in_own_words, own_words
 from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.results.folder import (
-    Contents,
     card_of,
     disk_errors,
     finished,

@@ -1,8 +1,11 @@
 """The samples of recordings and trajectories, for `ask`, files of questions and Inspect's tasks."""
 
+import hashlib
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from deskcheck.ask.questions.generate import check_questions, of_each
@@ -10,15 +13,43 @@ from deskcheck.ask.questions.load import Folder, by_folder, folder_of
 from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, notebook_samples, trajectory_files
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
-from deskcheck.ask.results.folder import Contents
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
+from deskcheck.files import read_file
 from deskcheck.recording import InputError, Recording
 
 Source = Folder | Iterable[Folder] | Iterable[Recording]
 SampleSets = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
 """Question or benchmark, and view of the state -> samples, and reasons to exclude recordings."""
 Beside = Callable[[Recording], tuple[Any, str | None]]
+
+
+class Contents:
+    """A digest of recordings that does not depend on their order or files: of program, outcome, result,
+    output and number of events."""
+
+    def __init__(self) -> None:
+        self._content_digests: list[bytes] = []
+
+    def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
+        """The same recordings, which are added as they pass."""
+        for recording in recordings:
+            run_result = recording.run_result
+            facts = [
+                recording.program.to_dict(),
+                *(run_result.outcome, run_result.result, run_result.stdout),
+                [len(trace) for trace in recording.traces],
+            ]
+            text = json.dumps(facts, sort_keys=True, default=str)
+            self._content_digests.append(hashlib.sha256(text.encode()).digest())
+            yield recording
+
+    def add_files(self, paths: Iterable[Path]) -> None:
+        """Trajectories, by their bytes."""
+        self._content_digests += (hashlib.sha256(read_file(path)).digest() for path in paths)
+
+    def digest(self) -> str:
+        return hashlib.sha256(b"".join(sorted(self._content_digests))).hexdigest()
 
 
 class Gathered(NamedTuple):

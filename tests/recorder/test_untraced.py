@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from deskcheck.ask.questions.gathering import Gathering
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.run import questions_of
+from deskcheck.ask.questions.settings import Sampling
 from deskcheck.recorder.programs import RecordSummary, record_programs, without_tracer
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.comparison.runs import ending_difference
@@ -68,7 +69,8 @@ def test_the_user_can_have_them_asked_about(folder: tuple[RecordSummary, Recordi
     _, recordings = folder
     doubted = [one for one in recordings if one.repeatable is False and one.outcome is Outcome.RETURNED]
     for doubtful, asked in ((False, 0), (True, len(doubted))):
-        samples, _ = questions_of(doubted, ["path"], doubtful=doubtful)["path"]
+        gathering = Gathering(doubted, ["path"], sampling=Sampling(doubtful=doubtful))
+        samples, _ = gathering.sets()["path", ""]
         assert len({sample.program for sample in samples}) == asked
 
 
@@ -97,7 +99,7 @@ def test_runs_that_a_limit_ended_are_not_compared() -> None:
         ({"result": "{#1, #2}"}, {"result": "{#2, #1}"}, None),
         ({"result": "{1, 2}", "result_builtin": True}, {"result": "{2, 1}"}, "result: {1, 2} and {2, 1}"),
         ({"result": "1" * 500}, {"result": "2" * 500}, f"result: {'1' * 80}... and {'2' * 80}..."),
-        ({"files": {"a": "1 bytes, x"}}, {}, "file 'a': 1 bytes, x and not there"),
+        ({"files": {"a": "1 bytes, x"}}, {}, "file 'a': 1 bytes, x and missing"),
         ({"exit_status": None, "stderr": "x"}, {"stderr": "y"}, None),
     ],
 )

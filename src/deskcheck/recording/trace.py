@@ -160,7 +160,9 @@ class State(NamedTuple):
                     if change is None:
                         dead_objects.append(number)
                     else:
-                        contents[number] = change if "kind" in change else _changed(objects[number], change)
+                        contents[number] = (
+                            change if "kind" in change else content_after(objects[number], change)
+                        )
                 objects = _with(objects, contents, dead_objects)
                 touched = (*contents, *dead_objects)
             return _new(State, (frames, active, files, objects, row, touched))
@@ -266,7 +268,8 @@ def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapp
     return _with(names, changes)
 
 
-def _changed(content: Content, change: Content) -> Content:
+def content_after(content: Content, change: Content) -> Content:
+    """The content of an object after a stored change, which is one without a `kind`."""
     new = copy.copy(content)
     if "splice" in change:
         at, removed, items = change["splice"]

@@ -80,8 +80,8 @@ def task_of(
     )
 
 
-def _about(sentence: str, options: str) -> str:
-    return f"{sentence[0].upper()}{sentence[1:]} {options}"
+def _about(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]} About recordings: -T path=FOLDER."
 
 
 def _folder(path: str | None, question: str, folder: str) -> str:
@@ -126,7 +126,7 @@ def _task_of_kind(question: Question) -> Callable[..., Task]:
     def make(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
         return _of_recordings(question.name, path, seed, per_recording)
 
-    make.__doc__ = _about(question.about, "About recordings: -T path=FOLDER.")
+    make.__doc__ = _about(question.about)
     return make
 
 
@@ -199,7 +199,7 @@ def _task_of_cells(question: str) -> Callable[..., Task]:
         _refuse_none(samples, question, folder, excluded)
         return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=state)
 
-    make.__doc__ = _about(NOTEBOOK_QUESTIONS[question], "About recordings: -T path=FOLDER.")
+    make.__doc__ = _about(NOTEBOOK_QUESTIONS[question])
     return make
 
 

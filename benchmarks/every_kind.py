@@ -135,9 +135,9 @@ def page(
         "The share of right answers, with its 95 % interval, clustered by program.",
         "",
         "- `oracle` answers from the recording.",
-        f"- `erring` is the oracle with faults in {100 * RATE:g} % of its answers. Of all its answers here,"
-        " the share",
-        f"  {share:.3f} is right. So scoring neither forgives wrong answers nor loses right ones.",
+        f"- `erring` is the oracle with faults in {100 * RATE:g} % of its answers. Of all its answers",
+        f"  here, the share {share:.3f} is right. So scoring neither forgives wrong answers nor loses",
+        "  right ones.",
         "- `guess` is a cheap baseline: it looks at the question and not at the program. If it is far",
         "  above 0, the kind has few possible answers: True or False, or one of some lines. Compare your",
         "  model's score with it.",

@@ -155,7 +155,8 @@ def _is_object(text: str) -> bool:
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
     r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
-    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): "
+    r"|Executed (?:now|before),|(?:(?:Another|New|Next) )?[Qq]uestion(?: \d+)?: "
+    r"|You see (?:a Python program|cells of)|(?:User|Human): "
     r"|#+ (?i:(?:your|another|next|new) )?(?i:task|question|problem|exercise|example)\b)"
     r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
     re.MULTILINE,
@@ -393,8 +394,17 @@ def _points_to(text: str, expected: Expected) -> str | None:
     return match["t"] if match and expected.reads(match["t"]) else None
 
 
+_NOUN = re.compile(
+    r"(?:an?|the)\s+(?:[^\W\d]\w*\s+)?(?:list|tuple|set|dict(?:ionary)?|str(?:ing)?|text|number|integer|int|float"
+    r"|bool(?:ean)?|value)\s+(?:of\s+)?(?P<t>[^\s].*)",
+    re.IGNORECASE,
+)
+
+
 def _headless(text: str, expected: Expected) -> str | None:
-    """The text without headings, and without a first line that only announces the answer."""
+    """The text without headings, and without a first line or words that only announce the answer."""
+    if match := _NOUN.fullmatch(text):
+        return match["t"] if expected.reads(match["t"]) else None
     lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
     if len(lines) > 1 and re.fullmatch(r".*[A-Za-z*][^'\"\[({]*:\**", lines[0].strip()):
         lines = lines[1:]
@@ -497,9 +507,19 @@ _ADVERBS = re.compile(
     r"^(?:just|only|simply|exactly|therefore|thus|now|still|then|also|always|indeed|again)\s+", re.IGNORECASE
 )
 _SO = re.compile(
-    r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when)\b"
+    r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when"
+    r"|I (?:believe|think))\b|,?\s+and\s+(?:it|the|then|this)\b(?=[^\d'\"\[({]*\Z)"
 )
 """The words between an answer and a conclusion from it."""
+_REFERS_BACK = re.compile(r"\breturns? (?:it|this|that)\W*\Z", re.IGNORECASE)
+"""A conclusion that only repeats the answer before it."""
+_IS_RETURNED = re.compile(
+    r"(?P<head>(?:so|thus|therefore|then|hence|finally),?\s+)?(?P<t>.+?)\s+(?:is|are|was|will be|would be)"
+    r"\s+(?:then |finally )?(?:returned|printed"
+    r"|(?:the|my) (?:final |correct |return(?:ed)? )*(?:answer|result|output|value))\b[.!]?",
+    re.IGNORECASE,
+)
+"""A sentence that begins with the answer."""
 _AND_RETURNS = re.compile(r",?\s+and (?:then |finally )?(?:it )?(?=returns\b)", re.IGNORECASE)
 _DOES_ELSE = re.compile(r"\b(?:returns?|not|never|n't|if|or|maybe|may|might|could)\b", re.IGNORECASE)
 """Words that a clause before "and returns" does not have, such as in "it prints 2"."""
@@ -517,12 +537,18 @@ def _said(text: str, expected: Expected) -> str | None:
     if isinstance(parse_expression(text), ast.Lambda):  # an expression, not a sentence that ends in one
         return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
-    if (word := _SO.search(text)) and _RESULT.match(text[word.end() :].lstrip().removeprefix("the ")):
-        text = text[word.end() :].strip()
+    if value := _IS_RETURNED.fullmatch(text):
+        text = f"{value['head'] or ''} is {value['t']}"
+    word = None if _REFERS_BACK.search(text) else _SO.search(text)
+    rest = text[word.end() :].strip() if word else ""
+    if expected.reads(rest.rstrip(".!")):
+        return rest.rstrip(".!")
+    if _RESULT.match(rest.removeprefix("the ")):
+        text = rest
     if len(clauses := _AND_RETURNS.split(text)) == 2 and not _DOES_ELSE.search(clauses[0]):
         text = clauses[1]
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
-        head, tail = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
+        head, tail = text[: says.start()].strip(), text[says.end() :].strip().rstrip(".!")
         if _DOUBT.search(_COMPARES.sub("", head) if expected.kind is bool else head):
             return None
         if says[0][0] in ":=" and _of_another(head, expected):
@@ -577,12 +603,12 @@ def _not_but(text: str, expected: Expected) -> str | None:
 
 _RUNS = re.compile(
     r"\b(?:(?P<no>not|never|[a-z]+n't)\s+(?:(?:even|ever|be|get|actually)\s+)*)?"
-    r"(?:(?P<skipped>skipped)|runs?|executed?|executes|reached|entered|taken)\b",
+    r"(?:(?P<skipped>skipped)|runs?|met|satisfied|fulfilled|executed?|executes|reached|entered|taken)\b",
     re.IGNORECASE,
 )
 
 
-_SOMETHING = re.compile(r"\b(?:line|body|block|branch|it|statement|loop)\b", re.IGNORECASE)
+_SOMETHING = re.compile(r"\b(?:line|body|block|branch|condition|it|statement|loop)\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"\b(?:if|or|maybe|perhaps|might|may|could|whether|which|decide|unable|unclear|cannot|I)\b|\?",
     re.IGNORECASE,
@@ -617,6 +643,7 @@ def _of_another(head: str, expected: Expected) -> bool:
 
 
 _WHY = re.compile(r"\b(?:because|since|as the|which|due to|so that)\b", re.IGNORECASE)
+_AFTER_DASH = re.compile(r"\s[-\u2013\u2014]\s+(?=[^\W\d])")
 _ASIDE = re.compile(r"\s\([^()]*[^\W\d]{2}[^()]*(?:\([^()]*\)[^()]*)?\)\Z")
 
 
@@ -630,6 +657,8 @@ def _explained(text: str, expected: Expected) -> str | None:
         rest = " ".join(others)
         return None if _DOUBT.search(rest) or _TAKEN_BACK.search(rest) else first[:-1]
     reason = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
+    if reason is None and parse_expression(text) is None:
+        reason = _AFTER_DASH.search(text)
     answer = text[: reason.start()].rstrip(" ,;(-\u2013\u2014") if reason else ""
     return answer if answer and not _DOUBT.search(answer) else None
 
@@ -732,16 +761,14 @@ def _assigned(text: str, expected: Expected) -> str | None:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if (
-        expected.question == "changes"
-        or len(body) != 1
-        or not isinstance(body[0], ast.Assign)
-        or not isinstance(body[0].targets[0], ast.Name)
-    ):
+    if expected.question == "changes" or len(body) != 1:
         return None
-    if _of_another(body[0].targets[0].id, expected):
-        return None
-    return ast.get_source_segment(text, body[0].value)
+    match body[0]:
+        case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if not _of_another(name, expected):
+            return ast.get_source_segment(text, value)
+        case ast.Return(value=ast.expr() as value):
+            return ast.get_source_segment(text, value)
+    return None
 
 
 def _itself(text: str, expected: Expected) -> str | None:
@@ -1058,8 +1085,8 @@ def _names(text: str, expected: Expected) -> str | None:
 def _with_message(text: str, expected: Expected) -> str | None:
     """The class of ``KeyError: 'a'``, also behind a yes."""
     match = re.fullmatch(
-        r"(?:yes[,.:]\s*)?(?P<t>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))"
-        r"(?:: [^\n]*)?",
+        r"(?:yes\W+)?(?P<t>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))"
+        r"(?:: [^\n]*|\.)?",
         text,
         re.IGNORECASE,
     )
@@ -1120,6 +1147,7 @@ RULES = (
     Rule("names", ("{xs, ys}", "{'xs', 'ys'}"), _names, _VALUES),
     Rule("class and message", ("KeyError: 'a'", "KeyError"), _with_message, ("crash",), at_once=True),
     Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
+    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
     Rule("arrow", ("it is executed, so → 10", "10"), _points_to, (*_VALUES, "line")),
     Rule(
         "conclusion",
@@ -1138,7 +1166,6 @@ RULES = (
         (*_DATA, "object", "line", "path", "exception", *_NAMES),
     ),
     Rule("full stop", ("True.", "True"), _punctuated),
-    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
     Rule("whether it runs", ("Line 4 is never reached.", "False"), _runs_or_not, _VALUES),
     Rule("not but", ("It is not 5 but 10", "10"), _not_but, (*_VALUES, "line", *_NAMES)),
     Rule(

@@ -26,13 +26,11 @@ from deskcheck.jobs.work import check_seen, file_facts
 from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.sources.near import HeldOut
-from deskcheck.teach.lessons.census import Place, Places, census_of, make_lessons
+from deskcheck.teach.lessons.census import Place, Places, make_lessons
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
-    held_out_programs,
-    note_not_cleared,
-    open_recordings,
+    read_all,
     refuse_nothing,
     state_head,
     write_state,
@@ -66,20 +64,14 @@ def build_in_shards(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    open_tokenizer(settings.tokenizer)  # one that cannot be had is said at once
-    folders = [open_recordings(folder) for folder in runs]
-    held_out = HeldOut()
-    texts = [*held_out_programs(settings, note)]
-    for name, code in texts:
-        held_out.add(name, code)
-    census = census_of(folders, settings)
-    note_not_cleared(census.not_cleared, note)
+    _, held_out, census = read_all(runs, settings, note)
     head = state_head(settings, census.sha256, held_out.sha256)
     summary = LessonSummary()
 
     def begin(job_folder: JobFolder) -> None:
         (job_folder.folder / STATE_NAME).unlink(missing_ok=True)
-        write_whole(job_folder.hidden / _HELD_OUT, "".join(json.dumps(text) + "\n" for text in texts))
+        texts = "".join(json.dumps(text) + "\n" for text in held_out.texts)
+        write_whole(job_folder.hidden / _HELD_OUT, texts)
 
     def finish(job_folder: JobFolder, lines: Sequence[Line]) -> None:
         for line in lines:
@@ -87,7 +79,7 @@ def build_in_shards(
         write_state(job_folder.folder, head, summary)
 
     task = {
-        "runs": [str(folder.folder.resolve()) for folder in folders],
+        "runs": [str(folder.folder.resolve()) for folder in census.folders],
         "settings": asdict(settings),
         "held_out": held_out.sha256,
         "deskcheck": __version__,
@@ -125,9 +117,7 @@ def _tokenizer(name: str) -> AnyTokenizer:
 @lru_cache(maxsize=1)
 def _held_out(path: Path, sha256: str) -> HeldOut:
     """The held-out programs, as the driver wrote them. sha256: their digest."""
-    held_out = HeldOut()
-    for name, code in read_items(path, 0, 1 << 60):
-        held_out.add(name, code)
+    held_out = HeldOut(read_items(path, 0, 1 << 60))
     if held_out.sha256 != sha256:
         raise InputError(f"{path}: was changed while the job ran. Start the job again.")
     return held_out

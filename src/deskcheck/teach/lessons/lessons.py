@@ -52,13 +52,7 @@ def build(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    tokenizer = open_tokenizer(settings.tokenizer)
-    folders = [open_recordings(folder) for folder in runs]
-    held_out = HeldOut()
-    for name, code in held_out_programs(settings, note):
-        held_out.add(name, code)
-    census = census_of(folders, settings)
-    note_not_cleared(census.not_cleared, note)
+    tokenizer, held_out, census = read_all(runs, settings, note)
     folder = Path(out)
     with disk_errors(folder, "write lessons here"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +63,21 @@ def build(
         lock.release()
 
 
-def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
+def read_all(
+    runs: Sequence[str | os.PathLike[str]], settings: LessonSettings, note: Callable[[str], None]
+) -> tuple[AnyTokenizer, HeldOut, Census]:
+    """Everything that decides lessons. Raises the errors of `build` that need no lesson."""
+    tokenizer = open_tokenizer(settings.tokenizer)
+    folders = [_open_recordings(folder) for folder in runs]
+    held_out = HeldOut(_held_out_programs(settings, note))
+    census = census_of(folders, settings)
+    if census.not_cleared:
+        count = sum(census.not_cleared.values())
+        note(f"{count} recordings are not cleared for training and left out: {counted(census.not_cleared)}")
+    return tokenizer, held_out, census
+
+
+def _open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     path = Path(folder)
     notebooks = path.is_dir() and any(path.rglob("*.trajectory.parquet"))
     if notebooks and not any(path.glob("recordings-*.parquet")):
@@ -80,7 +88,7 @@ def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     return Recordings(path)
 
 
-def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+def _held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     """The programs to leave out, each with the name of its set.
 
     Raises InputError for a set whose programs are all in the sets before it.
@@ -94,12 +102,6 @@ def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> 
                 yield source.partition(":")[0], program.code
         if len(codes) == before:
             raise InputError(f"without {source!r}: leave it out, all its programs are in earlier sets.")
-
-
-def note_not_cleared(not_cleared: dict[str, int], note: Callable[[str], None]) -> None:
-    if not_cleared:
-        count = sum(not_cleared.values())
-        note(f"{count} recordings are not cleared for training and left out: {counted(not_cleared)}")
 
 
 def refuse_nothing(summary: LessonSummary, settings: LessonSettings) -> None:

@@ -195,11 +195,11 @@ def test_a_program_that_ends_its_worker_stands_alone(
         "        if name == 'deskcheck.teach.lessons.making':\n"
         "            sys.meta_path.remove(self)\n"
         "            import deskcheck.teach.lessons.tokens as tokens\n"
-        "            encode = tokens.Bytes.encode\n"
+        "            data = tokens.Bytes.data\n"
         "            def deadly(self, text):\n"
         "                if 'deadly' in text: os._exit(9)\n"
-        "                return encode(self, text)\n"
-        "            tokens.Bytes.encode = deadly\n"
+        "                return data(self, text)\n"
+        "            tokens.Bytes.data = deadly\n"
         "sys.meta_path.insert(0, Finder())\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(hook), os.environ.get("PYTHONPATH", "")]))

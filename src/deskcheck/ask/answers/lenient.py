@@ -508,7 +508,8 @@ _ADVERBS = re.compile(
 )
 _SO = re.compile(
     r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when"
-    r"|I (?:believe|think))\b|,?\s+and\s+(?:it|the|then|this)\b(?=[^\d'\"\[({]*\Z)"
+    r"|and (?:it )?(?:also )?prints|I (?:believe|think))\b"
+    r"|,?\s+and\s+(?:it|the|then|this)\b(?=[^\d'\"\[({]*\Z)"
 )
 """The words between an answer and a conclusion from it."""
 _REFERS_BACK = re.compile(r"\breturns? (?:it|this|that)\W*\Z", re.IGNORECASE)
@@ -541,8 +542,8 @@ def _said(text: str, expected: Expected) -> str | None:
         text = f"{value['head'] or ''} is {value['t']}"
     word = None if _REFERS_BACK.search(text) else _SO.search(text)
     rest = text[word.end() :].strip() if word else ""
-    if expected.reads(rest.rstrip(".!")):
-        return rest.rstrip(".!")
+    if (conclusion := rest.rstrip(".!")) and expected.reads(conclusion):
+        return conclusion
     if _RESULT.match(rest.removeprefix("the ")):
         text = rest
     if len(clauses := _AND_RETURNS.split(text)) == 2 and not _DOES_ELSE.search(clauses[0]):
@@ -656,9 +657,13 @@ def _explained(text: str, expected: Expected) -> str | None:
     if others and "\n" not in text and expected.is_exact(first[:-1]):
         rest = " ".join(others)
         return None if _DOUBT.search(rest) or _TAKEN_BACK.search(rest) else first[:-1]
-    reason = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
+    if "\n" in text:
+        return None
+    reason = _WHY.search(text) or _ASIDE.search(text)
     if reason is None and parse_expression(text) is None:
-        reason = _AFTER_DASH.search(text)
+        clause = _SO.search(text)
+        before = text[: clause.start()] if clause else ""
+        reason = clause if before and expected.reads(before) else _AFTER_DASH.search(text)
     answer = text[: reason.start()].rstrip(" ,;(-\u2013\u2014") if reason else ""
     return answer if answer and not _DOUBT.search(answer) else None
 

@@ -36,13 +36,15 @@ class Expected:
     """Facts about the question that decide how an answer is read.
 
     form: the form of the answer (`Sample.data`). right: the right answer; only its type counts, not its
-    value. variable: the variable that the question is about, if any.
+    value. variable: the variable that the question is about, if any. marked: whether the answer stands
+    between marks, so that all of it is meant as the answer.
     """
 
     form: str
     right: str = ""
     variable: str | None = None
     question: str = ""
+    marked: bool = False
 
     def exact(self, text: str) -> str | None:
         """The text in the form that was asked for, perhaps by a rule that respells it; None if it is not an
@@ -194,6 +196,11 @@ def said_in(completion: str, *, complete: bool = True) -> str | None:
     if text is None and complete and OPEN not in speech:
         return speech.partition(CLOSE)[0].strip() or None
     return text
+
+
+def is_marked(completion: str) -> bool:
+    """Whether a completion has marks of an answer."""
+    return _MARKS.search(completion) is not None
 
 
 def _mark(match: re.Match[str]) -> str:
@@ -557,6 +564,8 @@ def _said(text: str, expected: Expected) -> str | None:
         if expected.form == "line" and says[0].lower().startswith(("return", "raise")):
             continue
         tail = _ADVERBS.sub("", tail)
+        if expected.form in _NAMES:
+            tail = re.sub(r"^(?:an?|the)\s+", "", tail)
         for part in (tail, *_before_reasons(tail)):
             bare = part.strip("`*$ ")
             for reading in (
@@ -661,9 +670,8 @@ def _explained(text: str, expected: Expected) -> str | None:
         return None
     reason = _WHY.search(text) or _ASIDE.search(text)
     if reason is None and parse_expression(text) is None:
-        clause = _SO.search(text)
-        before = text[: clause.start()] if clause else ""
-        reason = clause if before and expected.reads(before) else _AFTER_DASH.search(text)
+        after = [match for form in (_SO, _AFTER_DASH) if (match := form.search(text)) and match.start()]
+        reason = next((match for match in after if expected.reads(text[: match.start()])), None)
     answer = text[: reason.start()].rstrip(" ,;(-\u2013\u2014") if reason else ""
     return answer if answer and not _DOUBT.search(answer) else None
 
@@ -870,6 +878,58 @@ def _only_code(text: str, expected: Expected) -> str | None:
         return None
     values = {span for span in _CODE.findall(text) if span != expected.variable and expected.reads(span)}
     return values.pop() if len(values) == 1 else None
+
+
+_QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
+_LITERAL = re.compile(
+    rf"(?<!\w)[bB]?(?:{_QUOTED})(?!\w)|(?P<open>[\[({{])"
+    r"|(?<![\w.])(?:[-+]?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?|True|False|None)(?!\w)"
+)
+_BRACKET = re.compile(rf"{_QUOTED}|[\[({{\])}}]")
+_HOLE = "\N{WHITE SQUARE}"
+_NO_ANSWER = re.compile(
+    rf"[-+*/%<>!&|^~]\s*{_HOLE}|{_HOLE}\s*[-+*/%<>!&|^~]|\.\.\.|…"
+    rf"|\b(?:lines?|steps?|index|iterations?|pass|calls?|time)\s+(?:number\s+)?{_HOLE}",
+    re.IGNORECASE,
+)
+"""A sentence about a literal that is part of an expression, or counts something else."""
+_IS_ASSIGNED = re.compile(rf"(?P<head>.*[^\W\d]\w*[`*]*)\s*[:=]\s*[`*]*{_HOLE}", re.DOTALL)
+
+
+def _only_value(text: str, expected: Expected) -> str | None:
+    """The only literal of a sentence between the marks, apart from those in parentheses."""
+    if not expected.marked or expected.question == "changes" or len(text) > _SENTENCE_CHARS:
+        return None
+    literals, rest, position = set(), "", 0
+    while match := _LITERAL.search(text, position):
+        rest += text[position : match.start()]
+        end = _bracketed_end(text, match.start()) if match["open"] else match.end()
+        literal, position = text[match.start() : end], end
+        if is_exact(literal):
+            literals.add(literal)
+            rest += _HOLE
+        elif match["open"] != "(":  # parentheses hold arguments, or an aside
+            return None
+    rest += text[position:]
+    assigned = _IS_ASSIGNED.match(rest)
+    if len(literals) != 1 or any(form.search(rest) for form in (_DOUBT, _OPEN, _NO_ANSWER)):
+        return None
+    if _UNIT.search(text) or (assigned and _of_another(assigned["head"].split()[-1], expected)):
+        return None
+    return literals.pop()
+
+
+_SENTENCE_CHARS = 1000
+
+
+def _bracketed_end(text: str, start: int) -> int:
+    """The position after the bracket that closes the one at the start; the end, if none does."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        depth += (match[0] in "[({") - (match[0] in "])}")
+        if not depth:
+            return match.end()
+    return len(text)
 
 
 def _only_call(text: str, expected: Expected) -> str | None:
@@ -1181,6 +1241,7 @@ RULES = (
     ),
     Rule("only count", ("The body runs twice.", "2"), _only_count, _VALUES),
     Rule("only line number", ("It stops just before line 4.", "4"), _only_number_of_line, ("line",)),
+    Rule("only value", ("After it the list holds 10 (n is 5)", "10"), _only_value, _VALUES),
     Rule("only code", ("With n = 5 the list holds `10` there", "10"), _only_code, (*_VALUES, *_NAMES)),
 )
 """Tried in this order, again and again, until a text is in the form that was asked for."""

@@ -18,6 +18,7 @@ from deskcheck.ask.answers.parsing import (
     FORMS,
     OPEN,
     asserted_in,
+    lines_in,
     next_line_in,
     unfenced,
     without_thinking,
@@ -863,12 +864,12 @@ def _only_number_of_line(text: str, expected: Expected) -> str | None:
         r"\b(?:returns?|raises?)\b", text
     )
     if not re.search(r"\d", text):
-        ends = {match[1].lower() for match in _ENDING.finditer(text)}
+        ends = {(match[1] or "raise").lower() for match in _ENDING.finditer(text)}
         return ends.pop() if len(ends) == 1 and not _DOUBT.search(text) else None
     return numbers.pop() if len(numbers) == 1 and not doubt else None
 
 
-_ENDING = re.compile(r"\b(return|raise)(?:s|d|ed)?\b", re.IGNORECASE)
+_ENDING = re.compile(r"\b(return|raise)(?:s|d|ed)?\b|\bexception\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -883,12 +884,13 @@ def _only_code(text: str, expected: Expected) -> str | None:
 _QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 _LITERAL = re.compile(
     rf"(?<!\w)[bB]?(?:{_QUOTED})(?!\w)|(?P<open>[\[({{])"
-    r"|(?<![\w.])(?:[-+]?\d[\d_]*(?:\.\d*)?(?:e[-+]?\d+)?|True|False|None)(?!\w)"
+    r"|(?<![\w.])(?:[-+]?\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?|True|False|None)(?!\w)"
 )
 _BRACKET = re.compile(rf"{_QUOTED}|[\[({{\])}}]")
 _HOLE = "\N{WHITE SQUARE}"
 _NO_ANSWER = re.compile(
     rf"[-+*/%<>!&|^~]\s*{_HOLE}|{_HOLE}\s*[-+*/%<>!&|^~]|\.\.\.|…"
+    rf"|\b(?:about|around|roughly|approximately|nearly|almost|least|most|over|under|up to)\s+{_HOLE}"
     rf"|\b(?:lines?|steps?|index|iterations?|pass|calls?|time)\s+(?:number\s+)?{_HOLE}",
     re.IGNORECASE,
 )
@@ -1009,7 +1011,7 @@ def _listed(text: str) -> list[str] | None:
             return [match["t"] for match in numbered if match]
         bullets = [_BULLET.fullmatch(line) for line in lines]
         return [match["t"] for match in bullets if match] if all(bullets) else None
-    parts = re.split(r"\s*(?:->|=>|→|⇒)\s*", text)
+    parts = re.split(r"\s*(?:->|=>|→|⇒|,?\s+then\b)\s*", text)
     return parts if len(parts) > 1 else None
 
 
@@ -1041,7 +1043,13 @@ def _list_of(numbers: Sequence[str | None]) -> str | None:
     return f"[{', '.join(number for number in numbers if number)}]" if all(numbers) else None
 
 
+_AND_ENDS = re.compile(r"\s*(?:->|=>|→|⇒)\s*(?:it\s+)?(?:returns?|raises?)\b[^\n]*\Z", re.IGNORECASE)
+
+
 def _path(text: str, expected: Expected) -> str | None:
+    text = _AND_ENDS.sub("", text)
+    if lines_in(text) is not None:
+        return text
     lines = [line for line in text.splitlines() if line.strip()]
     with_code = [_WITH_CODE.fullmatch(line) for line in lines]
     if len(lines) > 1 and all(with_code):
@@ -1058,7 +1066,7 @@ def _path(text: str, expected: Expected) -> str | None:
 
 _CHANGE = re.compile(
     r"(?:.*\b(?:changes|changed) (?:is|are)\s+)?\W*?(?P<name>[^\W\d][\w.]*)[`'\"*]*\s*"
-    r"(?:,?\s*(?:which\s+)?(?:is now|becomes|changes to)|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
+    r"(?:,?\s*(?:which\s+)?(?:is now|becomes|changes (?:from .+? )?to)|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
     re.IGNORECASE,
 )
 
@@ -1133,6 +1141,7 @@ def _names(text: str, expected: Expected) -> str | None:
     """Names without quotation marks, in a set or as keys."""
     if expected.question not in ("alias", "changes"):
         return None
+    text = _ADVERBS.sub("", text)
     match parse_expression(text if text.startswith("{") else f"{{{text}}}"):
         case ast.Set(elts=names):
             items = [repr(dotted(name)) for name in names if dotted(name)]

@@ -32,6 +32,10 @@ MAX_CHARS = 10_000
 """Longer texts are not read: rules look at a text many times."""
 
 
+ANSWERS: dict[str, str] = {}
+"""Kind of question -> ``count`` or ``truth``, if its answers are numbers of times or truth values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """Facts about the question that decide how an answer is read.
@@ -628,7 +632,7 @@ _OPEN = re.compile(
 
 def _runs_or_not(text: str, expected: Expected) -> str | None:
     """Whether a sentence says that something runs."""
-    if expected.question not in ("coverage", "branch") or not _SOMETHING.search(text) or _OPEN.search(text):
+    if ANSWERS.get(expected.question) != "truth" or not _SOMETHING.search(text) or _OPEN.search(text):
         return None
     verdicts = {bool(match["no"]) == bool(match["skipped"]) for match in _RUNS.finditer(text)}
     return str(verdicts.pop()) if len(verdicts) == 1 else None
@@ -818,7 +822,7 @@ _UNIT = re.compile(
 
 
 def _counted(text: str, expected: Expected) -> str | None:
-    if expected.question != "iterations":
+    if ANSWERS.get(expected.question) != "count":
         return None
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
@@ -834,7 +838,7 @@ def _number(match: re.Match[str]) -> str:
 def _only_count(text: str, expected: Expected) -> str | None:
     """The only number of times that a sentence names."""
     text = re.split(r"[:;]\s", text)[0]
-    if expected.question != "iterations" or _DOUBT.search(text):
+    if ANSWERS.get(expected.question) != "count" or _DOUBT.search(text):
         return None
     numbers = {_number(match) for match in _UNIT.finditer(text)}
     return numbers.pop() if len(numbers) == 1 else None

@@ -893,7 +893,7 @@ _LITERAL = re.compile(
 _BRACKET = re.compile(rf"{_QUOTED}|[\[({{\])}}]")
 _HOLE = "\N{WHITE SQUARE}"
 _NO_ANSWER = re.compile(
-    rf"[-+*/%<>!&|^~]\s*{_HOLE}|{_HOLE}\s*[-+*/%<>!&|^~]|\.\.\.|…"
+    rf"[-+*/%<>!&|^~]=?\s*{_HOLE}|{_HOLE}\s*[-+*/%<>!&|^~]|\.\.\.|…"
     rf"|\b(?:about|around|roughly|approximately|nearly|almost|least|most|over|under|up to)\s+{_HOLE}"
     rf"|\b(?:lines?|steps?|index|iterations?|pass|calls?|time)\s+(?:number\s+)?{_HOLE}",
     re.IGNORECASE,

@@ -184,7 +184,7 @@ def not_scored(found: list[Result]) -> int:
 @pytest.mark.parametrize(
     ("ending", "why"),
     [
-        ("page", "the answer is not a completion ("),
+        ("page", "<html>"),
         ("other data", "the answer is not a completion ("),
         ("never", "no answer came in time (--timeout)"),
     ],

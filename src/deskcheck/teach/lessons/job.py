@@ -26,7 +26,7 @@ from deskcheck.jobs.work import check_seen, file_facts
 from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.sources.near import HeldOut
-from deskcheck.teach.lessons.census import Place, Places, make_lessons
+from deskcheck.teach.lessons.census import Place, PlacedRecordings, make_lessons
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
@@ -165,7 +165,7 @@ def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> LessonSum
     settings = LessonSettings(**{name: _tuple(value) for name, value in task["settings"].items()})
     tokenizer = _tokenizer(settings.tokenizer)
     held_out = _held_out(JobFolder(task["folder"]).hidden / _HELD_OUT, task["held_out"])
-    recordings = Places(task["runs"], (place for item in items for place in item))
+    recordings = PlacedRecordings(task["runs"], (place for item in items for place in item))
     shard = LessonShard(scratch, task["shard"], schema_of(settings, tokenizer))
     return make_lessons(recordings, shard, settings, tokenizer, held_out)
 

@@ -21,7 +21,7 @@ from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.sources import programs
 from deskcheck.sources.near import HeldOut
-from deskcheck.teach.lessons.census import Census, Places, census_of, make_lessons
+from deskcheck.teach.lessons.census import Census, PlacedRecordings, census_of, make_lessons
 from deskcheck.teach.lessons.making import Maker, schema_of
 from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256
 from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, shard_files
@@ -201,7 +201,7 @@ class _Builder:
             progress(self.summary.recordings + maker.summary.recordings, len(self.census))
 
         places = (self.census.place(number) for runs in programs for number in runs)
-        recordings = Places([folder.folder for folder in self.census.folders], places)
+        recordings = PlacedRecordings([folder.folder for folder in self.census.folders], places)
         shard = LessonShard(self.folder, f"{self.shards:05d}", schema_of(self.settings, self.tokenizer))
         about = self.settings, self.tokenizer, self.held_out
         self.summary.add(make_lessons(recordings, shard, *about, after))

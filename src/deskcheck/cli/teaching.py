@@ -265,6 +265,8 @@ def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path,
 def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settings: _FromNothing) -> None:
     """Train a new model. lessons: as for `_teach_further`."""
     try:
+        import safetensors.torch  # noqa: F401 (missed before the training, not at its first save)
+
         from deskcheck.teach import run_folder
         from deskcheck.teach.small.model import ModelConfig
         from deskcheck.teach.small.training import open_device

@@ -33,6 +33,7 @@ from deskcheck.jobs.work import check_seen, file_facts
 from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.sources.near import HeldOut
+from deskcheck.teach.lessons import mixing, questions
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
@@ -75,7 +76,9 @@ def build_in_shards(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    open_tokenizer(settings.tokenizer)  # one that cannot be had is said at once
+    tokenizer = open_tokenizer(settings.tokenizer)  # one that cannot be had is said at once
+    questions.check(settings)
+    mixing.mixes_of(settings)
     folders = [open_recordings(folder) for folder in runs]
     held_out = HeldOut()
     texts = [*held_out_programs(settings, note)]
@@ -120,6 +123,7 @@ def build_in_shards(
     )
     job_summary = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
     refuse_nothing(summary, settings)
+    mixing.add_mixed(Path(out), settings, tokenizer, summary, note)
     return summary, job_summary
 
 

@@ -10,7 +10,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from deskcheck.recording import InputError, Recording, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.sources import programs
 from deskcheck.sources.near import HeldOut
+from deskcheck.teach.lessons import mixing, questions
 from deskcheck.teach.lessons.making import Maker
 from deskcheck.teach.lessons.runs import Choice
 from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256
@@ -54,6 +54,8 @@ def build(
     """
     settings = settings or LessonSettings()
     tokenizer = open_tokenizer(settings.tokenizer)
+    questions.check(settings)
+    mixing.mixes_of(settings)
     recordings = _All([open_recordings(folder) for folder in runs])
     held_out = HeldOut()
     for name, code in held_out_programs(settings, note):
@@ -66,7 +68,9 @@ def build(
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder)
     try:
-        return _Builder(folder, settings, tokenizer, choice).build(progress)
+        summary = _Builder(folder, settings, tokenizer, choice).build(progress)
+        mixing.add_mixed(folder, settings, tokenizer, summary, note)
+        return summary
     finally:
         lock.release()
 
@@ -152,7 +156,7 @@ def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256
     """The beginning of ``lessons.json``. Lessons with a different one are different lessons."""
     return {
         "format": FORMAT,
-        "settings": asdict(settings),
+        "settings": settings.to_dict(),
         "recordings_sha256": recordings_sha256,
         "held_out_sha256": held_out_sha256,
     }

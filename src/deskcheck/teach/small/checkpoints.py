@@ -44,8 +44,9 @@ class Checkpoint:
         notations, known_jumps = taught.get("notations", [notation]), taught.get("jumps", jumps)
         if notation not in notations:
             raise InputError(
-                f"the model was taught {', '.join(notations)}, but is asked in {notation}. Choose a notation "
-                f"that it was taught, or train a model on lessons made with --notation {notation}."
+                f"the model was taught {', '.join(notations) or 'no notation'}, but is asked in {notation}. "
+                "Choose a notation that it was taught, or train a model on lessons made with --notation "
+                f"{notation}."
             )
         if unknown := sorted(set(jumps) - set(known_jumps)):
             raise InputError(

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks._commands import run
+from benchmarks._commands import run, run_here
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import Result
 from deskcheck.ask.results.rows import by_sample
@@ -90,7 +90,7 @@ def lessons(folder: Path, options: argparse.Namespace) -> None:
     if not mix.exists():
         mix.write_text("".join([json.dumps(example) + "\n" for example in _other_data(20_000)]))
     for name, how in TAUGHT.items():
-        run(
+        run_here(
             *("lessons", f"{folder}/train", "--out", f"{folder}/lessons-{name}", "--no-ids"),
             *("--budget", "2500", "--validation", "0", "--test", "0"),
             *(part.replace("MIX", str(mix)) for part in how),
@@ -122,7 +122,7 @@ def training(folder: Path, options: argparse.Namespace) -> None:
     """A model for each way and seed."""
     for seed in range(options.seeds):
         for name in TAUGHT:
-            run(
+            run_here(
                 *(
                     "teach",
                     f"{folder}/lessons-{name}",
@@ -166,7 +166,7 @@ def _sets(folder: Path) -> list[str]:
 def _step(folder: Path, name: str, seed: int, asked: str, options: Sequence[str]) -> None:
     out = folder / f"steps-{name}-{asked}-{seed}.json"
     if not out.exists():
-        run(
+        run_here(
             "models",
             "step",
             f"{folder}/{asked}",

@@ -11,7 +11,6 @@ deskcheck executes it anew, at least twice, and asks. By default baselines answe
 import argparse
 import json
 import random
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,4 +152,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -26,6 +26,7 @@ from deskcheck.jobs.work import check_seen, file_facts
 from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.sources.near import HeldOut
+from deskcheck.teach.lessons import mixing
 from deskcheck.teach.lessons.census import Place, PlacedRecordings, make_lessons
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
@@ -64,7 +65,7 @@ def build_in_shards(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    _, held_out, census = read_all(runs, settings, note)
+    tokenizer, held_out, census = read_all(runs, settings, note)
     head = state_head(settings, census.sha256, held_out.sha256)
     summary = LessonSummary()
 
@@ -103,6 +104,7 @@ def build_in_shards(
     )
     job_summary = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
     refuse_nothing(summary, settings)
+    mixing.add_mixed(Path(out), settings, tokenizer, summary, note)
     return summary, job_summary
 
 

@@ -9,7 +9,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.sources import programs
 from deskcheck.sources.near import HeldOut
+from deskcheck.teach.lessons import mixing, questions
 from deskcheck.teach.lessons.census import Census, PlacedRecordings, census_of, make_lessons
 from deskcheck.teach.lessons.making import Maker, schema_of
 from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256
@@ -58,7 +58,9 @@ def build(
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder)
     try:
-        return _Builder(folder, settings, tokenizer, held_out, census).build(progress)
+        summary = _Builder(folder, settings, tokenizer, held_out, census).build(progress)
+        mixing.add_mixed(folder, settings, tokenizer, summary, note)
+        return summary
     finally:
         lock.release()
 
@@ -68,6 +70,8 @@ def read_all(
 ) -> tuple[AnyTokenizer, HeldOut, Census]:
     """Everything that decides lessons. Raises the errors of `build` that need no lesson."""
     tokenizer = open_tokenizer(settings.tokenizer)
+    questions.check(settings)
+    mixing.mixes_of(settings)
     folders = [_open_recordings(folder) for folder in runs]
     held_out = HeldOut(_held_out_programs(settings, note))
     census = census_of(folders, settings)
@@ -143,7 +147,7 @@ def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256
     """The beginning of ``lessons.json``. Lessons with a different one are different lessons."""
     return {
         "format": FORMAT,
-        "settings": asdict(settings),
+        "settings": settings.to_dict(),
         "recordings_sha256": recordings_sha256,
         "held_out_sha256": held_out_sha256,
     }

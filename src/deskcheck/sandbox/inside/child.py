@@ -306,6 +306,8 @@ class _Run:
 
         def start(main_file: str) -> None:
             scope.setdefault(main_file, program.filename)
+            # The program may find its folder by the working directory, which links to it.
+            scope.update({os.path.abspath(label): label for label in [*scope.values()]})
             self.files.update(scope)
             if self.tracer is not None:
                 self.tracer.scope.update(scope)

@@ -5,7 +5,7 @@ What runs in C, or in code that is not recorded, cannot be followed: the answer 
 """
 
 import ast
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -24,6 +24,7 @@ from deskcheck.view.queries.statements import (
     first_line,
     has_inner_events,
     own_nodes,
+    own_parts,
     place_of,
     sources_of,
     targets,
@@ -31,6 +32,8 @@ from deskcheck.view.queries.statements import (
 
 STEPS = 10
 VALUE_CHARS = 60
+_REPEATS = 2
+"""Number of steps on one line after which other lines come first."""
 _MAX_REACHED = 500
 _DATA = frozenset({"list", "dict", "set", "bytearray", "object", "exception", "array", "table"})
 """Kinds of objects whose contents are part of a value. Iterators and functions are not."""
@@ -49,7 +52,7 @@ class ValueCause:
     value: str
     how: str
     """``assigned``, ``changed``, ``argument``, ``default``, ``returned``, ``yielded``, ``raised``, ``ended``,
-    or ``unknown``."""
+    ``decided`` for a condition, or ``unknown``."""
     event: int | None
     """The first event that shows the value."""
     line_event: int | None
@@ -77,6 +80,8 @@ class ValueCause:
                 words = f"is {self.value}, {self.how} at event {self.event}, {where}{code}"
             case "raised":
                 words = f"is {self.value}, raised at event {self.event}, {where}{code}"
+            case "decided":
+                words = f"was {self.value} at event {self.event} and decided what ran next, {where}{code}"
             case "ended":
                 words = f"has no value: an exception left it at event {self.event}, {where}{code}"
             case _:
@@ -117,16 +122,26 @@ class Answer:
 
 
 def why(
-    recording: Recording, expression: str, *, at: int | None = None, steps: int = STEPS, thread: int = 0
+    recording: Recording,
+    expression: str | None,
+    *,
+    at: int | None = None,
+    steps: int = STEPS,
+    thread: int = 0,
+    conditions: bool = False,
 ) -> Answer:
     """The event that last changed the value of an expression, and the values that its line read.
 
-    expression: names, attributes and items, such as ``cart.items[0].price``. at: number of the event; by
-    default the last event of the last frame that has the name. steps: length of the chain.
+    Values of lines that the chain has not shown yet come first, so that a loop does not fill it.
+
+    expression: names, attributes and items, such as ``cart.items[0].price``. None: what the event `at`
+    returned, yielded or raised. at: number of the event; by default the last event of the last frame that
+    has the name, or the last exception. steps: length of the chain. conditions: also the conditions under
+    which lines ran.
 
     Raises InputError if the expression has no value there, or the thread or event does not exist.
     """
-    return _Slicer(recording, trace_of(recording, thread)).answer(expression, at, steps)
+    return _Slicer(recording, trace_of(recording, thread), conditions).answer(expression, at, steps)
 
 
 # -- places and questions ----------------------------------------------------------------------------
@@ -160,7 +175,14 @@ class _Result:
     event: int
 
 
-_Query = _Read | _Result
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """The condition under which a line ran. event: where it was evaluated."""
+
+    event: int
+
+
+_Query = _Read | _Result | _Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +214,8 @@ class _Line:
 
 
 class _Slicer:
-    def __init__(self, recording: Recording, trace: Trace) -> None:
+    def __init__(self, recording: Recording, trace: Trace, conditions: bool) -> None:
+        self.conditions = conditions
         self.recording = recording
         self.trace = trace
         self.rows = trace.rows
@@ -201,33 +224,66 @@ class _Slicer:
 
     # -- the answer --
 
-    def answer(self, text: str, event: int | None, max_steps: int) -> Answer:
-        expression = Expression(text)
-        if not expression.names:
-            raise InputError(f"{text!r}: reads no name, so no event changed it.")
+    def answer(self, text: str | None, event: int | None, max_steps: int) -> Answer:
         if not self.rows:
             raise InputError(f"{self.recording.id}: has no events in this thread.")
+        if event is not None and not 0 <= event < len(self.rows):
+            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
+        if text is None:
+            ending = self._ending(event)
+            text, event = ending.expression, ending.event
+            first: list[_Query] = [ending]
+        else:
+            event, first = self._first(Expression(text), event)
+        queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in first)
+        later: deque[tuple[ValueCause, list[_Query]]] = deque()
+        made: list[ValueCause] = []
+        visited: set[tuple[Any, ...]] = set()
+        shown: Counter[tuple[str, int]] = Counter()
+        while (queue or later) and len(made) < max_steps:
+            if queue:
+                query, parent = queue.popleft()
+                step, key, further = self._explain(query)
+                if key in visited:
+                    continue
+                visited.add(key)
+                step = replace(step, parent=parent)
+                if shown[step.file, step.line] >= _REPEATS:
+                    later.append((step, further))
+                    continue
+            else:
+                step, further = later.popleft()
+            shown[step.file, step.line] += 1
+            made.append(replace(step, number=len(made) + 1))
+            queue.extend((more, len(made)) for more in further)
+        more = len({(query, parent) for query, parent in queue}) + len(later)
+        return Answer(self.recording.id, text, event, tuple(made), more)
+
+    def _first(self, expression: Expression, event: int | None) -> tuple[int, list[_Query]]:
+        """The event in whose state an expression is read, and the values that it reads."""
+        if not expression.names:
+            raise InputError(f"{expression.text!r}: reads no name, so no event changed it.")
         if event is None:
             event = self._last_event(expression)
-        if not 0 <= event < len(self.rows):
-            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
         frame = self.rows[event].frame
         self._check(expression, frame, event)
         line = _Line(frame, self.rows[event].file, event, event, {})
         self._visit(expression.tree, line, frozenset())
-        queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in line.queries)
-        made: list[ValueCause] = []
-        visited: set[tuple[Any, ...]] = set()
-        while queue and len(made) < max_steps:
-            query, parent = queue.popleft()
-            step, key, further = self._explain(query)
-            if key in visited:
-                continue
-            visited.add(key)
-            made.append(replace(step, number=len(made) + 1, parent=parent))
-            queue.extend((more, len(made)) for more in further)
-        more = len({(query, parent) for query, parent in queue})
-        return Answer(self.recording.id, text, event, tuple(made), more)
+        return event, line.queries
+
+    def _ending(self, event: int | None) -> _Result:
+        """What an event returned, yielded or raised; without an event, the last exception."""
+        if event is None:
+            raised = (i for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].kind == "raise")
+            event = next(raised, None)
+            if event is None:
+                raise InputError(f"{self.recording.id}: raised no exception. Name a value, or an event.")
+            event = self._first_raise(event)
+        row = self.rows[event]
+        if row.kind not in ("return", "yield", "raise"):
+            raise InputError(f"event {event}: returns and raises nothing. Name a value.")
+        what = "the exception" if row.kind == "raise" else f"{row.function}(...)"
+        return _Result(what, event)
 
     def _last_event(self, expression: Expression) -> int:
         """The last event of the last frame in which all names of an expression have had a value."""
@@ -653,9 +709,13 @@ class _Slicer:
 
     def _explain(self, query: _Query) -> tuple[ValueCause, tuple[Any, ...], list[_Query]]:
         """The step of a query, a key that is equal for the same step, and the queries that follow."""
+        if isinstance(query, _Decision):
+            step, line = self._explain_decision(query)
+            return step, ("decision", query.event), [*line.queries, *self._decision(query.event)]
         if isinstance(query, _Result):
-            step, line = self._explain_result(query)
-            return step, (query.event,), [] if line is None else line.queries
+            step, result_line = self._explain_result(query)
+            further = [] if result_line is None else result_line.queries
+            return step, (query.event,), [*further, *self._decision(step.line_event)]
         state = self.state(query.at)
         change = self._last_change(query.slot, query.at)
         encoded = self._slot_value(query.slot, state)
@@ -666,7 +726,41 @@ class _Slicer:
             return replace(made, unknown=reason), (query.slot, None), []
         event, number = change
         step, queries = self._explain_change(replace(made, event=event), query, number)
+        if step.how in ("assigned", "changed"):
+            queries = [*queries, *self._decision(step.line_event)]
         return step, (query.slot, event), queries
+
+    def _decision(self, event: int | None) -> list[_Query]:
+        """The last condition before a line that decided that it ran, in its frame."""
+        if not self.conditions or event is None:
+            return []
+        row = self.rows[event]
+        deciding = self.statements.deciding(row.file, self.statements.at(row.file, row.line))
+        if not deciding:
+            return []
+        for i in range(event - 1, -1, -1):
+            before = self.rows[i]
+            if before.frame == row.frame:
+                if before.kind == "line" and self.statements.at(before.file, before.line) in deciding:
+                    return [_Decision(i)]
+                if before.kind == "call":
+                    break
+        return []
+
+    def _explain_decision(self, query: _Decision) -> tuple[ValueCause, _Line]:
+        row = self.rows[query.event]
+        statement = self.statements.at(row.file, row.line)
+        after = next(i for i in range(query.event + 1, len(self.rows)) if self.rows[i].frame == row.frame)
+        line = self._line(row.frame, after)
+        assert line is not None
+        loop = isinstance(statement, ast.For | ast.AsyncFor)
+        tested = (own_parts(statement) or ())[1 if loop else 0]
+        self._visit(tested, line, frozenset())
+        truth = self._truth(tested, line) if not loop else None
+        value = "looped over" if loop else "tested" if truth is None else str(truth)
+        where = self._where(row, statement)
+        step = ValueCause(0, None, ast.unparse(tested), value, "decided", query.event, query.event, **where)
+        return replace(step, unknown=self._unrecorded(line.unrecorded)), line
 
     def _explain_change(
         self, step: ValueCause, query: _Read, number: int | None

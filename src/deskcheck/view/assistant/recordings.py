@@ -24,12 +24,12 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording, refused_text
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import decode, loads, render
-from deskcheck.sandbox.inside.main_module import MODULE
+from deskcheck.sandbox.inside.main_module import MODULE, WITH_MODULES
 from deskcheck.view.assistant.answers import bounded, marked
 from deskcheck.view.queries import find as queries
 from deskcheck.view.queries.diff import diff
 from deskcheck.view.queries.statements import SourceStatements
-from deskcheck.view.queries.why import why
+from deskcheck.view.queries.why import CODE, Answer, ValueCause, why
 
 _PYTEST = "pytest/__main__.py"
 _VALUE_CHARS = 100
@@ -85,7 +85,8 @@ class RecordingTools:
             arguments=tuple(arguments.get("arguments", ())),
             stdin=None if text is None else text.encode("utf-8", "surrogatepass"),
         )
-        return script_of([name], given, lambda text: None)
+        program = script_of([name], given, lambda text: None)
+        return replace(program, extra=program.extra | {WITH_MODULES: True})
 
     def test(self, id_: str) -> Program:
         """The program that runs one test."""
@@ -101,7 +102,7 @@ class RecordingTools:
             source="pytest",
             extra={"script": True, "run": MODULE, "folder": str(self.root)},
         )
-        options = ("-q", "--no-header", "-p", "no:cacheprovider", id_)
+        options = ("-q", "--no-header", "--tb=no", "-s", "-p", "no:cacheprovider", id_)
         return with_input(program, ProgramInput(module=True, arguments=options))
 
     def record(self, program: Program) -> tuple[Recording, queries.Events]:
@@ -211,7 +212,7 @@ def _is_definition(value: Any, state: Any) -> bool:
     if not isinstance(value, dict):
         return False
     content = state.objects.get(value["ref"], {}) if "ref" in value else value
-    return content.get("kind") in ("function", "class") or content.get("type") == "module"
+    return content.get("kind") in ("function", "class") or content.get("type") in CODE
 
 
 # -- outline -----------------------------------------------------------------------------------------
@@ -398,24 +399,33 @@ def why_value(tools: RecordingTools, arguments: Mapping[str, Any]) -> str:
         thread=arguments.get("thread", 0),
         conditions=True,
     )
-    return tools.answer(
-        _said_once(answer.lines()), arguments.get("tokens", 1000), "Give fewer steps, or event=."
-    )
+    return tools.answer(_chain(answer), arguments.get("tokens", 1000), "Give fewer steps, or event=.")
 
 
-_NOT_RECORDED = re.compile(r"\. [^.]*(is|are) C or library code: what happens inside is not recorded\.$")
+def _chain(answer: Answer) -> Iterator[str]:
+    """The steps of an answer as a tree: a value, its event and line, and the line's text where it is new."""
+    children: dict[int | None, list[ValueCause]] = {}
+    for step in answer.steps:
+        children.setdefault(step.parent, []).append(step)
+    shown: set[str] = set()
+
+    def tree(parent: int | None, depth: int) -> Iterator[str]:
+        for step in children.get(parent, ()):
+            place = f"{step.file}:{step.line}"
+            code = f" `{step.statement}`" if step.statement and place not in shown else ""
+            shown.add(place)
+            how = "" if step.how in ("assigned", "changed") else f", {step.how}"
+            where = "" if step.event is None else f"  @{step.event}{how} {place}{code}"
+            note = re.sub(_NOT_RECORDED, r" (\1: not recorded)", step.unknown or "")
+            yield f"{'  ' * depth}{step.expression} = {step.value}{where}{' ' * (note[:1] > '(')}{note}"
+            yield from tree(step.number, depth + 1)
+
+    yield from tree(None, 0)
+    if answer.more:
+        yield f"({answer.more} more values were read there: steps=)"
 
 
-def _said_once(lines: Iterator[str]) -> Iterator[str]:
-    """The lines, with the sentence about code that is not recorded only where it is new."""
-    said: set[str] = set()
-    for line in lines:
-        match = _NOT_RECORDED.search(line)
-        if match is not None and match[0] in said:
-            line = line[: match.start()]
-        elif match is not None:
-            said.add(match[0])
-        yield line.replace("; --steps follows more of them", "; steps= follows more of them")
+_NOT_RECORDED = r"^(.*) (?:is|are) C or library code: what happens inside is not recorded\.$"
 
 
 def find(tools: RecordingTools, arguments: Mapping[str, Any]) -> str:

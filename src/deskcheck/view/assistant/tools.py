@@ -232,7 +232,8 @@ TOOLS = {
     ),
     "why": Tool(
         "Explain a value: the line that last changed it, the values that this line read, the conditions that "
-        "let it run, and so on. Without expression and event: the last exception, such as a failed assert.",
+        "let it run, and so on. Without expression and event: the last exception, such as a failed assert. "
+        "A line: expression = value  @event file:line `code`; indented below it is what it read.",
         _schema(
             ["recording"],
             **_ABOUT_ONE,

@@ -37,6 +37,8 @@ _REPEATS = 2
 _MAX_REACHED = 500
 _DATA = frozenset({"list", "dict", "set", "bytearray", "object", "exception", "array", "table"})
 """Kinds of objects whose contents are part of a value. Iterators and functions are not."""
+CODE = frozenset({"module", "function", "type", "builtin_function_or_method"})
+"""Types of values that are code, and are not followed."""
 _LEAVES = frozenset({"return", "yield", "unwind"})
 
 
@@ -529,6 +531,8 @@ class _Slicer:
             content = self.state(event).objects.get(value["ref"], {})
             if content.get("kind") in ("function", "class"):
                 return True
+        if isinstance(value, dict) and value.get("type") in CODE:
+            return True
         line.queries.append(_Read(ast.unparse(node), slot, event))
         return True
 

@@ -1,6 +1,6 @@
 """Calls and tokens in which an assistant sees a faulty line: `deskcheck mcp`, a debugger, a printed trace.
 
-    python benchmarks/assistant.py [--folder /path/to/data] [--json]
+    python benchmarks/assistant.py [--folder /path/to/data] [--first TASK] [--json]
 
 Ten programs of bugs.toml and ten of HumanEvalFix, every sixteenth task. A scripted client that does not know
 the faults asks up to three questions. It stops when the answers name a faulty line with the values that the
@@ -124,10 +124,10 @@ def own_bugs() -> Iterator[Bug]:
         yield Bug(name, files, row["run"], faults, row.get("wrong"), (file, start))
 
 
-def humanevalfix(folder: Path) -> Iterator[Bug]:
-    """Every sixteenth task whose test fails by an exception within ten seconds."""
+def humanevalfix(folder: Path, first: int) -> Iterator[Bug]:
+    """Every sixteenth task, from the first on."""
     text = gzip.decompress((folder / "humanevalfix" / "humanevalpack_python.jsonl.gz").read_bytes())
-    for row in list(map(json.loads, text.splitlines()))[::EVERY][:TASKS]:
+    for row in list(map(json.loads, text.splitlines()))[first::EVERY][:TASKS]:
         buggy, right = (row["declaration"] + row[key] for key in ("buggy_solution", "canonical_solution"))
         code = f"{buggy}\n{row['test'].strip()}\n"
         name = row["task_id"].replace("/", "_").lower()
@@ -250,7 +250,10 @@ def by_pdb(bug: Bug, folder: Path) -> tuple[Cost, Cost]:
                 cost.add(text)
                 break
             if Path(place[1]).parent != folder:
-                cost.add(text + debugger.ask("r"))
+                text += debugger.ask("r")
+                cost.add(text)
+                if "will be restarted" in text:
+                    break
                 continue
             cost.add(text + debugger.ask(LOCALS))
             if ran and not cost.seen:
@@ -328,10 +331,11 @@ def table(rows: list[dict[str, Any]]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--folder", type=Path, default=Path(os.environ.get("DESKCHECK_SHARED", ".")) / "data")
+    parser.add_argument("--first", type=int, default=0, help="first task of HumanEvalFix")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", metavar="NAME", help="print the answers about one program")
     options = parser.parse_args()
-    bugs = [*own_bugs(), *humanevalfix(options.folder)]
+    bugs = [*own_bugs(), *humanevalfix(options.folder, options.first)]
     if options.show:
         bugs = [bug for bug in bugs if bug.name == options.show]
     rows = anyio.run(measured, bugs)

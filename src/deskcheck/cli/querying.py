@@ -67,7 +67,11 @@ def why(
     ] = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=1000, help="Length of the chain.")] = 10,
     conditions: Annotated[
-        bool, typer.Option("--conditions", help="Also follow the conditions under which lines ran.")
+        bool,
+        typer.Option(
+            "--conditions",
+            help="Also follow the conditions under which lines ran, and earlier changes of the same objects.",
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -139,7 +139,7 @@ def why(
     expression: names, attributes and items, such as ``cart.items[0].price``. None: what the event `at`
     returned, yielded or raised. at: number of the event; by default the last event of the last frame that
     has the name, or the last exception. steps: length of the chain. conditions: also the conditions under
-    which lines ran.
+    which lines ran, and earlier changes of the same objects by other lines.
 
     Raises InputError if the expression has no value there, or the thread or event does not exist.
     """
@@ -162,11 +162,15 @@ class _Slot:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A value that a line read. at: the event whose state it was read in."""
+    """A value that a line read.
+
+    at: the event whose state it was read in. skip: file and line of changes of its objects that are known.
+    """
 
     expression: str
     slot: _Slot
     at: int
+    skip: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,8 +618,13 @@ class _Slicer:
 
     # -- changes --
 
-    def _last_change(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
-        """The last event that changed the value of a slot, and the object whose content changed, if any."""
+    def _last_change(
+        self, slot: _Slot, event: int, skip: frozenset[tuple[str, int]] = frozenset()
+    ) -> tuple[int, int | None] | None:
+        """The last event that changed the value of a slot, and the object whose content changed, if any.
+
+        skip: lines whose changes of objects do not count.
+        """
         own = self._last_write(slot, event)
         value = self._slot_value(slot, self.state(event))
         floor = -1 if own is None else own[0]
@@ -623,7 +632,16 @@ class _Slicer:
         if slot.kind == "object":
             numbers.add(int(slot.owner))
         inner = self._last_content_change(numbers, event, floor) if numbers else None
+        while inner is not None and skip and self._changing_line(inner[0]) in skip:
+            inner = self._last_content_change(numbers, inner[0] - 1, floor)
         return inner or own
+
+    def _changing_line(self, event: int) -> tuple[str, int] | None:
+        """File and line that ran before an event in its frame."""
+        row = self.rows[event]
+        frame = loads(row.caller)["frame"] if row.kind in ("call", "resume") and row.caller else row.frame
+        line = self._line(frame, event)
+        return None if line is None else (line.file, self.rows[line.before].line)
 
     def _last_write(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
         if slot.kind == "object":
@@ -721,7 +739,7 @@ class _Slicer:
             further = [] if result_line is None else result_line.queries
             return step, (query.event,), [*further, *self._decision(step.line_event)]
         state = self.state(query.at)
-        change = self._last_change(query.slot, query.at)
+        change = self._last_change(query.slot, query.at, query.skip)
         encoded = self._slot_value(query.slot, state)
         text = "not there" if encoded is _NOTHING else self._text(encoded, state)
         made = ValueCause(0, None, query.expression, text, "unknown", None, None)
@@ -730,8 +748,15 @@ class _Slicer:
             return replace(made, unknown=reason), (query.slot, None), []
         event, number = change
         step, queries = self._explain_change(replace(made, event=event), query, number)
+        if not self.conditions:
+            return step, (query.slot, event), queries
         if step.how in ("assigned", "changed"):
             queries = [*queries, *self._decision(step.line_event)]
+        if number is not None and step.line_event is not None:
+            known = query.skip | {(step.file, self.rows[step.line_event].line)}
+            queries.append(replace(query, at=event - 1, skip=known))
+        elif query.skip:
+            queries = [replace(q, skip=query.skip) if isinstance(q, _Read) else q for q in queries]
         return step, (query.slot, event), queries
 
     def _decision(self, event: int | None) -> list[_Query]:

@@ -93,10 +93,11 @@ class SourceStatements:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
 
-    def deciding(self, file: str, statement: Statement | None) -> list[ast.AST]:
+    def deciding(self, file: str, statement: Statement | None, *, at_end: bool = False) -> list[ast.AST]:
         """The conditions and loops of its function that decide whether a statement runs.
 
-        They are around it, or before it in a block and can leave that block early.
+        They are around it, or before it in a block and can leave that block early. at_end: instead those that
+        decide whether the end of the function is reached.
         """
         parsed = self._file(file)
         deciding: list[ast.AST] = []
@@ -106,10 +107,29 @@ class SourceStatements:
             for earlier in before:
                 deciding += _exits(earlier)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if at_end:
+                    return [part for block in _blocks(node) for inner in block for part in _exits(inner)]
                 break
-            if isinstance(node, _DECIDES):
+            if isinstance(node, _DECIDES) and not at_end:
                 deciding.append(node)
         return deciding
+
+    def guarding(self, file: str, statement: Statement | None, name: str) -> list[ast.AST]:
+        """The conditions and loops in a statement's function that decide whether a name is assigned."""
+        parsed = self._file(file)
+        if parsed is None or statement is None:
+            return []
+        root: ast.AST = statement
+        while root in parsed.blocks and not isinstance(root, ast.FunctionDef | ast.AsyncFunctionDef):
+            root = parsed.blocks[root][0]
+        guarding: list[ast.AST] = []
+        for node in ast.walk(root):
+            if node in parsed.blocks and targets(node, Write("name", name)):
+                while node is not root:
+                    node = parsed.blocks[node][0]
+                    if isinstance(node, _DECIDES):
+                        guarding.append(node)
+        return guarding
 
     def nodes(self, file: str, place: Place) -> list[ast.AST]:
         """The expressions and statements at a place, outermost first."""

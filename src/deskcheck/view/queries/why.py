@@ -737,7 +737,9 @@ class _Slicer:
         if isinstance(query, _Result):
             step, result_line = self._explain_result(query)
             further = [] if result_line is None else result_line.queries
-            return step, (query.event,), [*further, *self._decision(step.line_event)]
+            returned = self.statements.at(self.rows[query.event].file, self.rows[query.event].line)
+            at_end = step.how == "returned" and not isinstance(returned, ast.Return)
+            return step, (query.event,), [*further, *self._decision(step.line_event, at_end=at_end)]
         state = self.state(query.at)
         change = self._last_change(query.slot, query.at, query.skip)
         encoded = self._slot_value(query.slot, state)
@@ -752,6 +754,8 @@ class _Slicer:
             return step, (query.slot, event), queries
         if step.how in ("assigned", "changed"):
             queries = [*queries, *self._decision(step.line_event)]
+        if number is None and query.slot.kind in ("local", "global"):
+            queries = [*queries, *self._not_assigned(query, event)]
         if number is not None and step.line_event is not None:
             known = query.skip | {(step.file, self.rows[step.line_event].line)}
             queries.append(replace(query, at=event - 1, skip=known))
@@ -759,12 +763,12 @@ class _Slicer:
             queries = [replace(q, skip=query.skip) if isinstance(q, _Read) else q for q in queries]
         return step, (query.slot, event), queries
 
-    def _decision(self, event: int | None) -> list[_Query]:
+    def _decision(self, event: int | None, *, at_end: bool = False) -> list[_Query]:
         """The last condition before a line that decided that it ran, in its frame."""
         if not self.conditions or event is None:
             return []
         row = self.rows[event]
-        deciding = self.statements.deciding(row.file, self.statements.at(row.file, row.line))
+        deciding = self.statements.deciding(row.file, self.statements.at(row.file, row.line), at_end=at_end)
         if not deciding:
             return []
         for i in range(event - 1, -1, -1):
@@ -774,6 +778,22 @@ class _Slicer:
                     return [_Decision(i)]
                 if before.kind == "call":
                     break
+        return []
+
+    def _not_assigned(self, query: _Read, event: int) -> list[_Query]:
+        """The last condition after an assignment that could have led to another one of the same name.
+
+        Such values are in a relevant slice (Agrawal, Horgan, Krauser and London 1993), not in a dynamic one.
+        """
+        local = query.slot.kind == "local"
+        frame = query.slot.owner if local else self.rows[query.at].frame
+        for i in range(query.at, event - 1, -1):
+            row = self.rows[i]
+            if row.frame != frame or row.kind != "line":
+                continue
+            statement = self.statements.at(row.file, row.line)
+            if i < query.at and statement in self.statements.guarding(row.file, statement, query.slot.key):
+                return [_Decision(i)]
         return []
 
     def _explain_decision(self, query: _Decision) -> tuple[ValueCause, _Line]:

@@ -87,7 +87,7 @@ SLICES_WITH_CONDITIONS = {
     "negative": ["first_negative([3, 4]): 3", "number < 0: 4"],
     "near": ["close([1, 8], 2): 11", "a - b < threshold: 10", "numbers[i + 1:]: 9", "enumerate(numbers): 8"],
     "big": ["count([5, 7]): 19", "total: 15", "number > 9: 17", "numbers: 16"],
-    "cells": ["cells: 28", "cells: 27", "grid(2): 23", "row: 22"],
+    "cells": ["cells: 29", "cells: 28", "grid(2): 23", "row: 22"],
 }
 
 

@@ -781,20 +781,21 @@ class _Slicer:
         return []
 
     def _not_assigned(self, query: _Read, event: int) -> list[_Query]:
-        """The last condition after an assignment that could have led to another one of the same name.
+        """The conditions after an assignment that could have led to another one of the same name.
 
         Such values are in a relevant slice (Agrawal, Horgan, Krauser and London 1993), not in a dynamic one.
         """
-        local = query.slot.kind == "local"
-        frame = query.slot.owner if local else self.rows[query.at].frame
-        for i in range(query.at, event - 1, -1):
+        frame = query.slot.owner if query.slot.kind == "local" else self.rows[query.at].frame
+        found: dict[Any, _Query] = {}
+        for i in range(query.at - 1, event - 1, -1):
             row = self.rows[i]
-            if row.frame != frame or row.kind != "line":
-                continue
-            statement = self.statements.at(row.file, row.line)
-            if i < query.at and statement in self.statements.guarding(row.file, statement, query.slot.key):
-                return [_Decision(i)]
-        return []
+            if row.frame == frame and row.kind == "line":
+                statement = self.statements.at(row.file, row.line)
+                if statement not in found and statement in self.statements.guarding(
+                    row.file, statement, query.slot.key
+                ):
+                    found[statement] = _Decision(i)
+        return sorted(found.values(), key=lambda decision: -decision.event)  # type: ignore[union-attr]
 
     def _explain_decision(self, query: _Decision) -> tuple[ValueCause, _Line]:
         row = self.rows[query.event]

@@ -55,6 +55,8 @@ class Tracing:
     limits: TraceLimits | None = None
     """Limits of the trace; None: the default of `TraceLimits`."""
     granularity: Granularity = Granularity.LINE
+    endless: bool = False
+    """Whether the sink bounds the events itself."""
     tracer: str | None = None
     """``reference`` for the reference tracer; None: the usual one."""
 
@@ -88,7 +90,8 @@ class ProcessRun(RecordedRun[RunResult]):
         self.program = program
         self.name = f"the run of {program.id!r}"
         key = secrets.token_bytes(KEY_BYTES)
-        decoder = Decoder(key, traced=tracing is not None, asks=bool(calls), answers=answers)
+        endless = tracing is not None and tracing.endless
+        decoder = Decoder(key, traced=tracing is not None, asks=bool(calls), answers=answers, endless=endless)
         super().__init__(server, limits, Pipes(), decoder, None if tracing is None else tracing.sink)
         fixed = determinism or Determinism()
         strict = server.profile.level is Confinement.STRICT

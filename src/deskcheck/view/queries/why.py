@@ -13,7 +13,7 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import Row, State, Trace
+from deskcheck.recording.trace import EARLIER, Row, State, Trace
 from deskcheck.recording.value import Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, SeenObject, Unknown
 from deskcheck.view.queries.find import trace_of
@@ -749,6 +749,10 @@ class _Slicer:
             reason = "no recorded event changed it: it is older, or code that is not recorded made it"
             return replace(made, unknown=reason), (query.slot, None), []
         event, number = change
+        row = self.rows[event]
+        if row.left_out and EARLIER in loads(row.left_out):
+            reason = f"it is older than event {event}, the start of the recording"
+            return replace(made, unknown=reason), (query.slot, None), []
         step, queries = self._explain_change(replace(made, event=event), query, number)
         if not self.conditions:
             return step, (query.slot, event), queries

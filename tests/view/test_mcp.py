@@ -178,13 +178,14 @@ def test_answers_are_bounded_and_say_what_was_cut(project: Path) -> None:
 
     async def conversation(ask: Ask, client: Any) -> None:
         assert "without the first 280 lines" in await ask("record_script", program="many.py")
-        for tool, arguments in {
+        questions: dict[str, dict[str, Any]] = {
             "outline": {"depth": 3},
             "state_at": {"event": 600, "names": ["text"]},
             "why": {"steps": 100},
             "find": {"expression": "n % 7 == 3", "max_matches": 90},
             "source": {},
-        }.items():
+        }
+        for tool, arguments in questions.items():
             for tokens in (100, 300):
                 text = await ask(tool, recording="r1", tokens=tokens, **arguments)
                 assert "(cut: " in text or "more calls of f" in text

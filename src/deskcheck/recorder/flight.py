@@ -165,7 +165,7 @@ class _Thread:
             index, objects = index + 1, None
             if made or frame.number not in self.active:
                 kind = "return" if made else "yield"
-                yield Row(thread, index, kind, *place, *[None] * 5, "null", None, None, gap)
+                yield Row(thread, index, kind, *place, None, None, None, None, None, "null", None, None, gap)
                 index += 1
 
 

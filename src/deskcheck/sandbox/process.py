@@ -55,10 +55,10 @@ class Tracing:
     limits: TraceLimits | None = None
     """Limits of the trace; None: the default of `TraceLimits`."""
     granularity: Granularity = Granularity.LINE
-    endless: bool = False
-    """Whether the sink bounds the events itself."""
     tracer: str | None = None
     """``reference`` for the reference tracer; None: the usual one."""
+    endless: bool = False
+    """Whether the sink bounds the events itself."""
 
 
 class ProcessRun(RecordedRun[RunResult]):

@@ -18,8 +18,8 @@ from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError, own_failures
 from deskcheck.jobs.threads import in_threads
-from deskcheck.recorder.flight import FlightRecorder
-from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
+from deskcheck.recorder.filters.flight import FlightRecorder
+from deskcheck.recorder.filters.masking import mask_around, masked, masked_program, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.block import save, saved

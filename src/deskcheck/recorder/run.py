@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.recorder.flight import FlightRecorder
-from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
+from deskcheck.recorder.filters.flight import FlightRecorder
+from deskcheck.recorder.filters.masking import mask_around, masked, masked_program, masked_text
 from deskcheck.recorder.program_input import ProgramInput, redirected_input, with_input
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome, signal_name

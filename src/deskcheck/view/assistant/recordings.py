@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.recorder.masking import mask_around
+from deskcheck.recorder.filters.masking import mask_around
 from deskcheck.recorder.program_input import ProgramInput, with_input
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.record import script_of

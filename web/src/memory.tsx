@@ -555,8 +555,8 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
     const defined = entries.filter(([, value]) => isDefinition(value, state));
     const rest = entries.filter(([, value]) => !isDefinition(value, state));
     if ((rest.length === 0) !== below) return null;
-    const words = (kind: string) => defined.filter(([, value]) => state.objects.get((value as any).ref)!.kind === kind).map(([name]) => visible(name));
-    const [functions, classes] = [words("function"), words("class")];
+    const words = (kind: string) => defined.filter(([, value]) => (state.objects.get((value as any).ref)?.kind ?? "") === kind).map(([name]) => visible(name));
+    const [functions, classes, imported] = [words("function"), words("class"), words("")];
     return (
       <section key={file} class="frame globals" aria-label="globals">
         <div class="frame-title plain">
@@ -566,6 +566,7 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
         {rest.map(([name, value]) => variable(name, null, file, value, changes.names.has(`${file} ${name}`)))}
         {functions.length > 0 && <div class="defined">def {functions.join(", ")}</div>}
         {classes.length > 0 && <div class="defined">class {classes.join(", ")}</div>}
+        {imported.length > 0 && <div class="defined">imported {imported.join(", ")}</div>}
       </section>
     );
   };
@@ -602,10 +603,48 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
   );
 }
 
-function isDefinition(value: Encoded, state: State): boolean {
-  if (value === null || typeof value !== "object" || !("ref" in value)) return false;
+/** Whether a value is a function, class or module: the names of these are listed in few words. */
+export function isDefinition(value: Encoded, state: State): boolean {
+  if (value === null || typeof value !== "object") return false;
+  if (!("ref" in value)) return String(value.text ?? "").startsWith("<");
   const content = state.objects.get(value.ref);
   return content !== undefined && isText(content);
+}
+
+const WRITTEN_CHARS = 44;
+
+/** Of each line that wrote names of a frame last: the names with their values now. rows: events of which some may be later. */
+export function writtenValues(rows: Row[], { state, row: now }: Moment, frame: Frame): Map<number, string> {
+  const names = state.names(frame);
+  const module = frame.function === "<module>";
+  const written = new Map<string, number>();
+  const holders = new Map<number, string[]>();
+  for (const [name, value] of names) {
+    const number = value !== null && typeof value === "object" ? value.ref : undefined;
+    if (number !== undefined) holders.set(number, [...(holders.get(number) ?? []), name]);
+  }
+  let line: number | null = null;
+  for (const row of rows) {
+    if (row.index > now.index) break;
+    const own = row.frame === frame.number;
+    if (own && row.kind === "call") line = row.line;
+    const caller = row.caller?.frame === frame.number ? row.caller.locals : null;
+    const bound = own ? (module ? row.globals : row.locals) : caller;
+    if (line !== null) {
+      for (const name in bound) written.set(name, line);
+      for (const number in row.objects) for (const name of holders.get(+number) ?? []) written.set(name, line);
+    }
+    if (own) line = row.line;
+  }
+  const texts = new Map<number, string>();
+  for (const [name, at] of [...written].sort(([, a], [, b]) => a - b)) {
+    const value = names.get(name);
+    if (value === undefined || isDefinition(value, state)) continue;
+    const whole = short(value, state.objects, WRITTEN_CHARS);
+    const text = `${visible(name)} = ${whole.length > WRITTEN_CHARS ? `${whole.slice(0, WRITTEN_CHARS - 2)} …` : whole}`;
+    texts.set(at, texts.has(at) ? `${texts.get(at)}, ${text}` : text);
+  }
+  return texts;
 }
 
 // -- arrows ------------------------------------------------------------------------------------------------
@@ -637,6 +676,7 @@ function drawArrows(panel: HTMLDivElement): void {
   const shared = new Map<string, number>();
   const references = [...panel.querySelectorAll<HTMLElement>(".ref")].slice(0, DRAWN_ARROWS);
   for (const { dataset } of references) shared.set(dataset.to!, (shared.get(dataset.to!) ?? 0) + 1);
+  const [frames, heap] = [panel.querySelector(".frames")!, panel.querySelector(".heap")!].map((column) => column.getBoundingClientRect().right - origin.left) as [number, number];
   const boxes = references.map((reference) => {
     const card = panel.querySelector<HTMLElement>(`[data-object="${reference.dataset.to}"]`);
     return card && { reference, from: reference.getBoundingClientRect(), to: card.getBoundingClientRect() };
@@ -650,12 +690,15 @@ function drawArrows(panel: HTMLDivElement): void {
     const right = to.right - origin.left;
     const top = to.top - origin.top + 11;
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    // Level to the edge of its column, and up or down only where no text is: between the columns, or right of them.
     if (x < left) {
-      const bend = Math.max(24, (left - x) / 2);
-      path.setAttribute("d", `M${x} ${y}C${x + bend} ${y} ${left - bend} ${top} ${left - 2} ${top}`);
+      const edge = Math.max(x, frames + 3);
+      const middle = (edge + left) / 2;
+      path.setAttribute("d", `M${x} ${y}H${edge}C${middle} ${y} ${middle} ${top} ${left - 2} ${top}`);
     } else {
-      const bend = 18 + Math.min(40, Math.abs(top - y) / 8);
-      path.setAttribute("d", `M${x} ${y}C${Math.max(x, right) + bend} ${y} ${right + bend} ${top} ${right + 2} ${top}`);
+      const edge = Math.max(x, right, heap) + 3;
+      const bend = edge + 14 + Math.min(26, Math.abs(top - y) / 8);
+      path.setAttribute("d", `M${x} ${y}H${edge}C${bend} ${y} ${bend} ${top} ${edge} ${top}H${right + 2}`);
     }
     path.setAttribute("marker-end", "url(#head)");
     path.setAttribute("class", shared.get(reference.dataset.to!)! > 1 ? "shared" : "single");

@@ -96,7 +96,7 @@ export function Moves({ place, last, children }: { place: Place; last: number; c
     <nav class="moves" aria-label="steps">
       <Move id="first" label="First" act={() => go(0)} off={at === 0} />
       <Move id="back" label="← Back" act={() => go(at - 1)} off={at === 0} />
-      <Move id="forward" label="Forward →" act={() => go(at + 1)} off={at >= last} />
+      <Move id="forward" label="Next →" act={() => go(at + 1)} off={at >= last} />
       <Move id="last" label="Last" act={() => go(last)} off={at >= last} />
       {children}
       <span class="notice" role="status">

@@ -62,6 +62,8 @@ export interface TraceFacts {
   cut: string | null;
   places: [string, string][];
   starts: number[];
+  /** The event at which the page opens. */
+  opens: number;
 }
 
 export interface Facts {
@@ -78,6 +80,8 @@ export interface Facts {
   stderr: string;
   repeatable: boolean | null;
   difference: string | null;
+  /** The error of the failed test that made this call; else empty. */
+  failure: string;
   python: string;
   level: string;
   limits: Record<string, unknown>;

@@ -10,6 +10,7 @@ from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view.opening import opening_event
+from deskcheck.view.queries.why import why
 from tests.view.browsing import MISSING, Keys, Page, until
 
 CAUGHT = """import os
@@ -138,3 +139,38 @@ def test_imports_are_few_words(page: Page, recordings: Recordings) -> None:
     until(lambda: page.texts(".globals .variable .name") == ["value"], "only the variable")
     assert page.texts(".globals .defined") == ["def find", "class Shop"]
     assert page.js("return document.getElementById('visit').value") == "1"
+
+
+@needs_browser
+def test_a_click_on_a_value_says_why(page: Page, recordings: Recordings) -> None:
+    """The page's steps are the lines of `deskcheck why`; their links go to the events; Escape closes."""
+    recording = recordings["exits well"]
+    last = len(recording.trace) - 1
+    page.open(recording, f"#event={last}")
+    page.is_at(last)
+    count = next(row.index for row in recording.trace.rows if row.locals and '"count"' in row.locals)
+    page.press("g")
+    page.press(str(count), Keys.ENTER, at=count)
+    page.click(".frame.current .variable .held")
+    lines = list(why(recording, "count", at=count).lines())
+    until(lambda: page.texts(".why .step"), "the answer")
+    shown = [text.strip().removesuffix(" show") for text in page.texts(".why .step")]
+    assert shown == [line.strip().replace("`count`", "count", 1) for line in lines]
+    assert page.violations() == []
+    page.press("n", at=count + 1)
+    assert page.texts(".why .step")
+    page.click(".why .jump", at=count)
+    page.press(Keys.ESCAPE)
+    until(lambda: not page.texts(".why"), "it is closed")
+    page.js("document.querySelector('.frame.current .ask').focus()")
+    page.press(Keys.ENTER)
+    until(lambda: page.texts(".why .step"), "the answer, by keyboard")
+
+
+@needs_browser
+def test_a_long_trace_names_the_command(page: Page, recordings: Recordings) -> None:
+    """A page without answers says which command has them."""
+    recording = recordings["never ends"]
+    page.open(recording, "")
+    page.click(".globals .variable .held")
+    until(lambda: "deskcheck why FOLDER 'total' --recording 'never ends'" in page.text(".why"), "the command")

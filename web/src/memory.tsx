@@ -473,9 +473,10 @@ interface MemoryProps {
   manyFiles: boolean;
   onShow: (frame: number) => void;
   onWatch: (variable: Variable) => void;
+  onWhy: (variable: Variable) => void;
 }
 
-export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: MemoryProps): JSX.Element {
+export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch, onWhy }: MemoryProps): JSX.Element {
   const { state, row } = moment;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const panel = useRef<HTMLDivElement>(null);
@@ -505,9 +506,12 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
       <button type="button" class="name" aria-pressed={is({ name, frame, file })} title="watch: v goes to its next change" onClick={() => onWatch({ name, frame, file })}>
         {visible(name)}
       </button>
-      <div class="held">
+      <div class="held" title="why?" onClick={(event) => (event.target as HTMLElement).closest("button") ?? onWhy({ name, frame, file })}>
         <Value value={value} on={on} />
       </div>
+      <button type="button" class="ask" aria-label={`why ${visible(name)} has this value`} title="why?" onClick={() => onWhy({ name, frame, file })}>
+        ?
+      </button>
     </div>
   );
   const card = (frame: Frame, waits: boolean, above: Frame | undefined) => {

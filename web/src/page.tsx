@@ -14,6 +14,7 @@ import { Controls, Help, Move, NAMING_MS, named, useKeys } from "./stepping";
 import { beginning, short, stringText, visible } from "./text";
 import { useTheme } from "./theme";
 import { Timeline } from "./timeline";
+import { why, WHY_STEPS, type Step } from "./why";
 import { Columns, Trace, type Facts, type Moment, type Row } from "./trace";
 
 const FOUND = 200;
@@ -38,6 +39,7 @@ const KEYS: [string, string][] = [
   ["PgUp, PgDn", "a hundred events"],
   ["e, Shift e", "next and previous exception"],
   ["w, Shift w", "next and previous output"],
+  ["y", "why the watched variable has its value"],
   ["v, Shift v", "next and previous change of the watched variable"],
   [". and ,", "next and previous visit of the line"],
   ["[ and ]", "show the calling frame, and back"],
@@ -96,6 +98,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const [instructions, setInstructions] = useState(true);
   const [theme, nextTheme] = useTheme();
   const [more, setMore] = useState(false);
+  const [reason, setReason] = useState<Reason | null>(null);
   const [notice, setNotice] = useState("");
   const [problem, setProblem] = useState("");
   const [query, setQuery] = useState("");
@@ -195,6 +198,15 @@ function App({ facts, traces }: AppProps): JSX.Element {
       setProblem(String(error));
     }
   };
+  const ask = async (variable: Variable | null) => {
+    if (!variable || !row) {
+      setNotice("choose a variable: click its value");
+      return;
+    }
+    const causes = await trace.causes();
+    const asked = why(causes ?? { slots: {}, nodes: [] }, variable, row.index);
+    setReason({ variable, at: row.index, ...asked, recorded: causes !== null });
+  };
   const look = async (text: string) => {
     setQuery(text);
     stopLooking();
@@ -223,6 +235,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     setThread(number);
     setChosenLine(null);
     setWatched(null);
+    setReason(null);
     closeSearch();
   };
   const toFrame = (way: Way) => {
@@ -256,6 +269,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     E: () => toException(-1),
     w: () => toOutput(1),
     W: () => toOutput(-1),
+    y: () => void ask(watched),
     v: () => void toChange(1),
     V: () => void toChange(-1),
     ".": () => toVisit(1),
@@ -272,6 +286,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     "?": () => help.current?.showModal(),
     Escape: () => {
       closeSearch();
+      setReason(null);
       setNotice("");
       setChosenLine(null);
       if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
@@ -451,6 +466,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
           {notice}
         </span>
       </section>
+      {reason && <Why id={facts.id} reason={reason} go={(index) => void go(index)} close={() => setReason(null)} />}
       <main>
         <section class="left" aria-label="program">
           <SourceView facts={facts} trace={trace} files={files} moment={moment} shown={shown?.number ?? null} onLine={fromGutter} />
@@ -466,6 +482,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
               manyFiles={files.length > 1}
               onShow={setShownFrame}
               onWatch={(variable) => setWatched(variable)}
+              onWhy={(variable) => void ask(variable)}
             />
           )}
         </section>
@@ -480,6 +497,48 @@ function App({ facts, traces }: AppProps): JSX.Element {
         </p>
       </Help>
     </>
+  );
+}
+
+interface Reason {
+  variable: Variable;
+  at: number;
+  steps: Step[];
+  more: number;
+  recorded: boolean;
+}
+
+/** Where a value comes from: each step with the event that made it. */
+function Why({ id, reason, go, close }: { id: string; reason: Reason; go: (index: number) => void; close: () => void }): JSX.Element {
+  const { variable, at, steps, more, recorded } = reason;
+  const name = visible(variable.name);
+  const first = useRef<HTMLElement>(null);
+  useLayoutEffect(() => first.current?.focus(), [reason]);
+  return (
+    <section class="why" aria-label="why" ref={first} tabIndex={-1}>
+      <h2>
+        Why <code>{name}</code> has its value at event {at}
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </h2>
+      {steps.map((step, number) => (
+        <div class="step" key={number} data-depth={Math.min(step.depth, 6)}>
+          <code>{visible(step.name)}</code> {visible(step.text)}{" "}
+          {step.event !== null && <Jump index={step.event} text="show" label={`show event ${step.event}`} go={go} />}
+        </div>
+      ))}
+      {more > 0 && <p class="soft">{more} more values were read there. Ask at one of these events, or use deskcheck why --steps.</p>}
+      {!steps.length && recorded && <p>No recorded event changed it: it is older, or code that is not recorded made it.</p>}
+      {!recorded && (
+        <p>
+          The page of a long trace has no answers. Ask for it in a terminal:{" "}
+          <code>
+            deskcheck why FOLDER '{name}' --recording '{visible(id)}' --at {at} --steps {WHY_STEPS}
+          </code>
+        </p>
+      )}
+    </section>
   );
 }
 
@@ -516,9 +575,9 @@ function About({ facts, trace, go }: { facts: Facts; trace: Trace; go: (index: n
 }
 
 /** A link to an event. */
-function Jump({ index, text, go }: { index: number; text: string; go: (index: number) => void }): JSX.Element {
+function Jump({ index, text, label, go }: { index: number; text: string; label?: string; go: (index: number) => void }): JSX.Element {
   return (
-    <button type="button" class="jump" onClick={() => go(index)}>
+    <button type="button" class="jump" aria-label={label} onClick={() => go(index)}>
       {text}
     </button>
   );

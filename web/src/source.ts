@@ -139,6 +139,7 @@ export class Source {
         ],
       }),
     });
+    this.observer.observe(this.view.scrollDOM);
   }
 
   private readonly jump = {
@@ -172,9 +173,18 @@ export class Source {
 
   mark(marks: Marks): void {
     this.view.dispatch({ effects: setMarks.of(marks) });
+    this.marked = marks.line;
+    this.reveal();
+  }
+
+  private marked = -1;
+  private readonly observer = new ResizeObserver(() => this.reveal());
+
+  /** Scrolls to the marked line, if it is not in view. */
+  private reveal(): void {
     const { doc } = this.view.state;
-    if (marks.line < 1 || marks.line > doc.lines) return;
-    const { from } = doc.line(marks.line);
+    if (this.marked < 1 || this.marked > doc.lines) return;
+    const { from } = doc.line(this.marked);
     const scroller = this.view.scrollDOM;
     const wanted = () => {
       const box = this.view.lineBlockAt(from);
@@ -188,6 +198,7 @@ export class Source {
   }
 
   destroy(): void {
+    this.observer.disconnect();
     this.view.destroy();
   }
 }

@@ -7,6 +7,7 @@ import * as moves from "../src/moves";
 import { change, search, type Found } from "../src/search";
 import { unitOf } from "../src/columns";
 import { atom, bytesText, short, stringText, visible } from "../src/text";
+import { why, type Causes } from "../src/why";
 import { Columns, State, Trace, type Facts, type Store } from "../src/trace";
 
 interface Parts {
@@ -15,6 +16,8 @@ interface Parts {
   blocks: string[];
   states: any[];
   asked: number[];
+  causes: Causes | null;
+  why: [number, string, number | null, string, string[]][];
 }
 
 function opened(parts: Parts): Trace {
@@ -24,6 +27,7 @@ function opened(parts: Parts): Trace {
     facts: async () => parts.facts,
     columns: async () => columns,
     block: async (_, number) => parts.blocks[number]!,
+    causes: async () => parts.causes,
   };
   return new Trace(store, told, new Columns(columns, told.events, parts.facts.kinds));
 }
@@ -126,4 +130,20 @@ test("columns in bytes of UTF-8 are units of the editor", () => {
   assert.equal(unitOf("äb", 2), 1);
   assert.equal(unitOf("😀x", 4), 2);
   assert.equal(unitOf("a", 9), 1);
+});
+
+test("the steps of why are those of Python", { skip }, () => {
+  let asked = 0;
+  for (const { facts, causes, why: answers } of recordings) {
+    for (const [at, name, frame, file, lines] of answers) {
+      if (!lines.length) continue; // functions and classes: Python says nothing, and the page does not ask
+      const { steps, more } = why(causes!, { name, frame, file }, at);
+      const told = steps.map((step) => `${"  ".repeat(step.depth)}\`${step.name}\` ${step.text}`);
+      if (more) told.push(`${more} more values were read there; --steps follows more of them`);
+      if (!steps.length) assert.match(lines[0]!, /no recorded event changed it/, `${facts.id} ${at} ${name}`);
+      else assert.deepEqual(told, lines, `${facts.id} ${at} ${name}`);
+      asked += 1;
+    }
+  }
+  assert.ok(asked > 100, `${asked} answers`);
 });

@@ -85,10 +85,19 @@ def tail(bundle: str = "trace", *, packed: bool = False) -> str:
     return f"<script>{_static(f'{bundle}.js')}</script></body></html>\n"
 
 
-def page_of(kind: str, title: str, facts: Any, *, bundle: str = "trace", images: str = "'none'") -> str:
-    """A whole page whose data is one JSON value."""
+def page_of(
+    kind: str,
+    title: str,
+    facts: Any,
+    *,
+    bundle: str = "trace",
+    images: str = "'none'",
+    packed: bool = False,
+) -> str:
+    """A whole page whose data is one JSON value. packed: as in `tail`."""
     data = json.dumps(facts).encode("ascii")
-    return head(kind, title, bundle=bundle, images=images) + part("facts", data) + tail(bundle)
+    begun = head(kind, title, bundle=bundle, images=images, packed=packed)
+    return begun + part("facts", data) + tail(bundle, packed=packed)
 
 
 def visible(text: str, *, lines: bool = False) -> str:

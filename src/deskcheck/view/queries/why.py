@@ -6,7 +6,7 @@ What runs in C, or in code that is not recorded, cannot be followed: the answer 
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -126,14 +126,14 @@ def why(
 
     Raises InputError if the expression has no value there, or the thread or event does not exist.
     """
-    return _Slicer(recording, trace_of(recording, thread)).answer(expression, at, steps)
+    return Slicer(recording, trace_of(recording, thread)).answer(expression, at, steps)
 
 
 # -- places and questions ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class Slot:
     """A place that has a value: a name of a frame or file, an attribute or item of an object, an object."""
 
     kind: str
@@ -144,11 +144,11 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class Read:
     """A value that a line read. at: the event whose state it was read in."""
 
     expression: str
-    slot: _Slot
+    slot: Slot
     at: int
 
 
@@ -160,7 +160,7 @@ class _Result:
     event: int
 
 
-_Query = _Read | _Result
+Query = Read | _Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +184,22 @@ class _Line:
     before: int
     after: int
     calls: dict[Place, list[_Call]]
-    queries: list[_Query] = field(default_factory=list)
+    queries: list[Query] = field(default_factory=list)
     unrecorded: list[str] = field(default_factory=list)
     """Functions that were called and are not recorded."""
     written: frozenset[str] = frozenset()
     """Names that earlier statements on the line write: they have their values after it."""
 
 
-class _Slicer:
-    def __init__(self, recording: Recording, trace: Trace) -> None:
+class Slicer:
+    """Answers questions about one trace. states: those at all events, if they are known."""
+
+    def __init__(self, recording: Recording, trace: Trace, states: Sequence[State] = ()) -> None:
         self.recording = recording
         self.trace = trace
         self.rows = trace.rows
         self.statements = SourceStatements(recording)
-        self._states: dict[int, State] = {}
+        self._states: dict[int, State] = dict(enumerate(states))
 
     # -- the answer --
 
@@ -215,12 +217,12 @@ class _Slicer:
         self._check(expression, frame, event)
         line = _Line(frame, self.rows[event].file, event, event, {})
         self._visit(expression.tree, line, frozenset())
-        queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in line.queries)
+        queue: deque[tuple[Query, int | None]] = deque((query, None) for query in line.queries)
         made: list[ValueCause] = []
         visited: set[tuple[Any, ...]] = set()
         while queue and len(made) < max_steps:
             query, parent = queue.popleft()
-            step, key, further = self._explain(query)
+            step, key, further = self.explain(query)
             if key in visited:
                 continue
             visited.add(key)
@@ -419,7 +421,7 @@ class _Slicer:
             if row.function.endswith(".__init__") and row.kind == "call":
                 this = next(iter(loads(row.locals or "{}").values()), None)
                 if isinstance(this, dict) and "ref" in this:
-                    line.queries.append(_Read(text, _Slot("object", this["ref"]), call.left))
+                    line.queries.append(Read(text, Slot("object", this["ref"]), call.left))
             else:
                 line.queries.append(_Result(text, call.left))
         return bool(calls)
@@ -473,12 +475,12 @@ class _Slicer:
             content = self.state(event).objects.get(value["ref"], {})
             if content.get("kind") in ("function", "class"):
                 return True
-        line.queries.append(_Read(ast.unparse(node), slot, event))
+        line.queries.append(Read(ast.unparse(node), slot, event))
         return True
 
     # -- slots --
 
-    def _slot(self, node: Any, frame: int, event: int) -> _Slot | None:
+    def _slot(self, node: Any, frame: int, event: int) -> Slot | None:
         """The place that a name, attribute or item names; None for what is not recorded, such as a module."""
         state = self.state(event)
         if isinstance(node, ast.Name):
@@ -486,9 +488,9 @@ class _Slicer:
             if known is None:
                 return None
             if node.id in known.locals:
-                return _Slot("local", frame, node.id)
+                return Slot("local", frame, node.id)
             if known.file in state.globals and node.id in state.globals[known.file]:
-                return _Slot("global", known.file, node.id)
+                return Slot("global", known.file, node.id)
             return None
         if not isinstance(node, ast.Attribute | ast.Subscript):
             return None
@@ -502,7 +504,7 @@ class _Slicer:
         content = state.objects[number]
         if isinstance(node, ast.Attribute):
             if node.attr in content.get("fields", {}):
-                return _Slot("field", number, node.attr)
+                return Slot("field", number, node.attr)
             return self._class_slot(content, node.attr, state)
         if isinstance(node.slice, ast.Slice):
             return base
@@ -518,20 +520,20 @@ class _Slicer:
             return base
         if content["kind"] == "list" and isinstance(key, int) and key < 0:
             key += content.get("length", len(content.get("items", ())))
-        slot = _Slot("item", number, key)
+        slot = Slot("item", number, key)
         return base if self._slot_value(slot, state) is _NOTHING else slot
 
     @staticmethod
-    def _class_slot(content: Mapping[str, Any], name: str, state: State) -> _Slot | None:
+    def _class_slot(content: Mapping[str, Any], name: str, state: State) -> Slot | None:
         """The attribute of an object's class, if the class is recorded."""
         for number in state.objects:
             found = state.objects[number]
             is_class = found["kind"] == "class" and found.get("text") == f"class {content['type']}"
             if is_class and name in found.get("fields", {}):
-                return _Slot("field", number, name)
+                return Slot("field", number, name)
         return None
 
-    def _slot_value(self, slot: _Slot, state: State) -> Encoded:
+    def _slot_value(self, slot: Slot, state: State) -> Encoded:
         """The encoded value of a slot; `_NOTHING` if it has none."""
         if slot.kind == "local":
             frame = state.frames.get(slot.owner)  # type: ignore[arg-type]
@@ -554,18 +556,18 @@ class _Slicer:
 
     # -- changes --
 
-    def _last_change(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
+    def _last_change(self, slot: Slot, event: int) -> tuple[int, int | None] | None:
         """The last event that changed the value of a slot, and the object whose content changed, if any."""
         own = self._last_write(slot, event)
         value = self._slot_value(slot, self.state(event))
         floor = -1 if own is None else own[0]
-        numbers = self._reached(value, self.state(event))
+        numbers = self.reached(value, self.state(event))
         if slot.kind == "object":
             numbers.add(int(slot.owner))
         inner = self._last_content_change(numbers, event, floor) if numbers else None
         return inner or own
 
-    def _last_write(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
+    def _last_write(self, slot: Slot, event: int) -> tuple[int, int | None] | None:
         if slot.kind == "object":
             return None
         if slot.kind in ("field", "item"):
@@ -593,7 +595,7 @@ class _Slicer:
                     return i, None
         return None
 
-    def _last_item_change(self, slot: _Slot, event: int) -> int | None:
+    def _last_item_change(self, slot: Slot, event: int) -> int | None:
         """The last event that changed an attribute or item of an object."""
         quoted = f'"{slot.owner}":'
         for i in range(event, -1, -1):
@@ -631,7 +633,7 @@ class _Slicer:
                     return i, number
         return None
 
-    def _reached(self, value: Encoded, state: State) -> set[int]:
+    def reached(self, value: Encoded, state: State) -> set[int]:
         """The objects whose contents are part of a value."""
         numbers: set[int] = set()
         todo = [value]
@@ -651,7 +653,7 @@ class _Slicer:
 
     # -- explanations --
 
-    def _explain(self, query: _Query) -> tuple[ValueCause, tuple[Any, ...], list[_Query]]:
+    def explain(self, query: Query) -> tuple[ValueCause, tuple[Any, ...], list[Query]]:
         """The step of a query, a key that is equal for the same step, and the queries that follow."""
         if isinstance(query, _Result):
             step, line = self._explain_result(query)
@@ -669,8 +671,8 @@ class _Slicer:
         return step, (query.slot, event), queries
 
     def _explain_change(
-        self, step: ValueCause, query: _Read, number: int | None
-    ) -> tuple[ValueCause, list[_Query]]:
+        self, step: ValueCause, query: Read, number: int | None
+    ) -> tuple[ValueCause, list[Query]]:
         assert step.event is not None
         row, slot = self.rows[step.event], query.slot
         if number is None and slot.kind == "local" and row.kind == "call" and row.frame == slot.owner:
@@ -704,7 +706,7 @@ class _Slicer:
                 for call in calls:
                     body = self.rows[call.entered].function
                     if call.left is not None and body.rpartition(".")[2] == statement.name:
-                        read = _Read(step.expression, _Slot("local", call.frame, slot.key), call.left)
+                        read = Read(step.expression, Slot("local", call.frame, slot.key), call.left)
                         change = self._last_change(read.slot, call.left)
                         if change is not None:
                             return self._explain_change(replace(step, event=change[0]), read, change[1])
@@ -738,7 +740,7 @@ class _Slicer:
         return f"{names} {verb} C or library code: what happens inside is not recorded."
 
     @staticmethod
-    def _written(row: Row, number: int, slot: _Slot) -> Write:
+    def _written(row: Row, number: int, slot: Slot) -> Write:
         """The target that a statement must write to change this object."""
         if slot.owner == number and slot.kind in ("field", "item"):
             return Write(slot.kind, str(slot.key))
@@ -760,7 +762,7 @@ class _Slicer:
         return None
 
     def _visit_statement(
-        self, statement: Any, writes: Write, line: _Line, event: int, slot: _Slot, number: int | None
+        self, statement: Any, writes: Write, line: _Line, event: int, slot: Slot, number: int | None
     ) -> None:
         if isinstance(statement, ast.For | ast.AsyncFor) and number is None:
             self._visit_loop(statement, line, event)
@@ -807,14 +809,14 @@ class _Slicer:
             and isinstance(position, int)
             and isinstance(statement.iter, ast.Name | ast.Attribute)
         ):
-            slot = _Slot("item", over["ref"], position - 1)
+            slot = Slot("item", over["ref"], position - 1)
             if self._slot_value(slot, self.state(line.before)) is not _NOTHING:
                 text = f"{ast.unparse(statement.iter)}[{position - 1}]"
-                line.queries.append(_Read(text, slot, line.before))
+                line.queries.append(Read(text, slot, line.before))
                 return
         self._visit(statement.iter, line, frozenset())
 
-    def _visit_exception(self, line: _Line, slot: _Slot, event: int) -> None:
+    def _visit_exception(self, line: _Line, slot: Slot, event: int) -> None:
         value = self._slot_value(slot, self.state(event))
         for i in range(event, -1, -1):
             row = self.rows[i]
@@ -833,7 +835,7 @@ class _Slicer:
             first = inner
         return first
 
-    def _visit_mutation(self, statement: Any, line: _Line, number: int, slot: _Slot, event: int) -> None:
+    def _visit_mutation(self, statement: Any, line: _Line, number: int, slot: Slot, event: int) -> None:
         """The values that a line read which changed an object by a call, or by an operator such as +=."""
         if isinstance(statement, ast.AugAssign):
             for node in sources_of(statement, None):
@@ -860,7 +862,7 @@ class _Slicer:
         for node in sources_of(statement, None):
             self._visit(node, line, frozenset())
 
-    def _added(self, event: int, number: int, slot: _Slot) -> bool:
+    def _added(self, event: int, number: int, slot: Slot) -> bool:
         """Whether an event only added the item that is asked about, so that older items do not matter."""
         change = loads(self.rows[event].objects or "{}").get(str(number)) or {}
         if slot.kind != "item" or slot.owner != number or "splice" not in change:
@@ -908,7 +910,7 @@ class _Slicer:
             return []
         return sources_of(statement, None)
 
-    def _explain_argument(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[_Query]]:
+    def _explain_argument(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[Query]]:
         """The argument in the calling line that gave a parameter its value."""
         event = row.index
         definition = self.statements.function(row.file, row.line, row.function)
@@ -998,7 +1000,7 @@ class _Slicer:
 
     def _explain_default(
         self, step: ValueCause, row: Row, definition: Any, name: str
-    ) -> tuple[ValueCause, list[_Query]]:
+    ) -> tuple[ValueCause, list[Query]]:
         """The default of a parameter, which the line of its `def` made."""
         default = _default(definition, name)
         step = replace(step, how="default", file=row.file, line=definition.lineno, statement="")
@@ -1006,12 +1008,12 @@ class _Slicer:
             return replace(step, how="argument", unknown="its argument was not found in the calling line"), []
         text = self.statements.text(row.file, definition)
         step = replace(step, line=default.lineno, statement=text)
-        queries: list[_Query] = []
-        value = self._slot_value(_Slot("local", row.frame, name), self.state(row.index))
+        queries: list[Query] = []
+        value = self._slot_value(Slot("local", row.frame, name), self.state(row.index))
         if _is_ref(value) and row.index:
-            slot = _Slot("object", value["ref"])
+            slot = Slot("object", value["ref"])
             if value["ref"] in self.state(row.index - 1).objects and self._last_change(slot, row.index):
-                queries.append(_Read(f"default of {name}", slot, row.index - 1))
+                queries.append(Read(f"default of {name}", slot, row.index - 1))
         for i in range(row.index - 1, -1, -1):
             made = self.rows[i]
             there = made.file == row.file and made.line == default.lineno
@@ -1021,7 +1023,7 @@ class _Slicer:
                 return replace(step, line_event=i), queries + line.queries
         return step, queries
 
-    def _explain_free(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[_Query]]:
+    def _explain_free(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[Query]]:
         """The line that gave a variable of an enclosing function its value."""
         enclosing = row.function.rpartition(".<locals>.")[0]
         home = self._home(row, enclosing)
@@ -1040,8 +1042,8 @@ class _Slicer:
                 and self._home(self.rows[self._began(made.frame, i)], enclosing) not in (home, None)
             ):
                 continue
-            slot = _Slot("local", made.frame, name)
-            return self._explain_change(replace(step, event=i), _Read(step.expression, slot, i), None)
+            slot = Slot("local", made.frame, name)
+            return self._explain_change(replace(step, event=i), Read(step.expression, slot, i), None)
         reason = f"it is a variable of {enclosing or 'the module'}, and no recorded event changed it"
         return replace(step, unknown=reason, **self._where(row)), []
 

@@ -301,7 +301,7 @@ def test_what_is_large_opens(page: Page, lines: Folder) -> None:
     recording = lines.read("large")
     page.open(recording, f"#event={len(recording.trace) - 1}")
     page.is_at(len(recording.trace) - 1)
-    whole = {"more characters": repr("abc " * 100), "180 more": "299", "20 more": "'key 59'"}
+    whole = {"more characters": repr("abc " * 100), "270 more": "299", "48 more": "'key 59'"}
     for label, hidden in whole.items():
         assert hidden not in page.text(".memory")
         button = next(e for e in page.browser.find_elements("css selector", "button.more") if label in e.text)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import InputError, Kind, Recording, Row, Trace
+from deskcheck.view.flame import spans_of
 from deskcheck.view.queries.causes import CAUSES_EVENTS, causes
 from deskcheck.view.queries.why import why
 from deskcheck.view.trace_data import KINDS, OUTPUT_CHARS, PRINTS, TraceData, page_facts, state_json
@@ -176,6 +177,7 @@ def _parts(recording: Recording) -> dict[str, Any]:
         "states": [state_json(recording.trace.state(index)) for index in _asked(recording)],
         "asked": _asked(recording),
         "changes": _changes(recording),
+        "spans": [[span.start, span.end, span.depth] for span in spans_of(recording.trace.rows)],
         "causes": causes(recording, recording.trace),
         "why": [*_answers(recording)] if len(recording.trace) <= CAUSES_EVENTS else [],
     }

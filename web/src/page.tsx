@@ -43,7 +43,8 @@ const KEYS: [string, string][] = [
   ["v, Shift v", "next and previous change of the watched variable"],
   [". and ,", "next and previous visit of the line"],
   ["[ and ]", "show the calling frame, and back"],
-  ["+ and −", "zoom the timeline"],
+  ["+ and −", "zoom the timeline; with a double click on a call, show it alone"],
+  ["< and >", "move the timeline"],
   ["i", "with and without instructions"],
   ["g", "go to an event"],
   ["/", "search"],
@@ -279,6 +280,8 @@ function App({ facts, traces }: AppProps): JSX.Element {
     "+": () => timeline.current?.zoom(0.7),
     "=": () => timeline.current?.zoom(0.7),
     "-": () => timeline.current?.zoom(1 / 0.7),
+    "<": () => timeline.current?.pan(-0.3),
+    ">": () => timeline.current?.pan(0.3),
     i: () => setInstructions(!instructions),
     g: () => eventField.current?.select(),
     "/": () => searchField.current?.focus(),
@@ -617,9 +620,8 @@ interface TimelineProps {
 function TimelineView({ trace, row, go, hold }: TimelineProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { columns } = trace;
-  const deepest = useMemo(() => columns.depth.reduce((most, depth) => Math.max(most, depth), 1), [trace]);
   useEffect(() => {
-    const made = new Timeline(canvas.current!, columns, deepest, go);
+    const made = new Timeline(canvas.current!, columns, trace.facts.places, go);
     hold.current = made;
     return () => made.destroy();
   }, [trace]);

@@ -6,7 +6,8 @@ import { test } from "node:test";
 import * as moves from "../src/moves";
 import { change, search, type Found } from "../src/search";
 import { unitOf } from "../src/columns";
-import { atom, bytesText, short, stringText, visible } from "../src/text";
+import { atom, bytesText, cellText, short, stringText, visible } from "../src/text";
+import { spanAt, spansOf } from "../src/spans";
 import { why, type Causes } from "../src/why";
 import { Columns, State, Trace, type Facts, type Store } from "../src/trace";
 
@@ -17,6 +18,7 @@ interface Parts {
   states: any[];
   asked: number[];
   causes: Causes | null;
+  spans: [number, number, number][];
   why: [number, string, number | null, string, string[]][];
 }
 
@@ -146,4 +148,31 @@ test("the steps of why are those of Python", { skip }, () => {
     }
   }
   assert.ok(asked > 100, `${asked} answers`);
+});
+
+test("cells of grids are short where nothing is lost but digits", () => {
+  const short: [string, string][] = [
+    ["'2026-01-01T00:00:00.000000'", "2026-01-01"],
+    ["'2026-01-01T12:30:00.000000'", "2026-01-01 12:30:00"],
+    ["'2026-01-01T00:00:00.250000'", "2026-01-01 00:00:00.250000"],
+    ["0.0014900835088361708", "0.00149008"],
+    ["12345678.123456", "12345678.123456"],
+    ["1.25", "1.25"],
+    ["nan", "nan"],
+    ["'2026-01-01'", "'2026-01-01'"],
+  ];
+  for (const [whole, brief] of short) assert.equal(cellText(whole), brief);
+});
+
+test("the calls of the flame chart are those of Python", { skip }, () => {
+  for (const parts of recordings) {
+    const { lanes } = spansOf(opened(parts).columns);
+    const found = lanes.flatMap(({ start, end }, depth) => [...start].map((from, i) => [from, end[i]!, depth]));
+    assert.deepEqual(
+      found.sort(([a, , x], [b, , y]) => a! - b! || x! - y!),
+      parts.spans,
+      parts.facts.id,
+    );
+    for (const { start, end } of lanes) start.forEach((from, i) => assert.equal(spanAt(end, from), i));
+  }
 });

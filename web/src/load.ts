@@ -15,7 +15,11 @@ const decoder = new TextDecoder();
 async function part(name: string): Promise<Uint8Array> {
   const element = document.getElementById(name);
   if (!element) throw new Error(`the page lacks its part ${name}: it was cut`);
-  return inflate(element.textContent!.trim());
+  try {
+    return await inflate(element.textContent!.trim());
+  } catch {
+    throw new Error(`the page's part ${name} is damaged: make the page again`);
+  }
 }
 
 /** The one JSON value of a page that has nothing else. */

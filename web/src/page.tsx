@@ -47,7 +47,7 @@ const KEYS: [string, string][] = [
   ["< and >", "move the timeline"],
   ["i", "with and without instructions"],
   ["g", "go to an event"],
-  ["/", "search"],
+  ["/", "search; Enter, ↓ and ↑ go through the results"],
   ["t", "light, dark, or like the system"],
   ["?", "this help"],
   ["Esc", "close, stop searching"],
@@ -103,6 +103,8 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const [notice, setNotice] = useState("");
   const [problem, setProblem] = useState("");
   const [query, setQuery] = useState("");
+  /** The place in the list of the result that is shown; -1: none. */
+  const [chosen, setChosen] = useState(-1);
   const [found, setFound] = useState<{ found: Found[]; done: number } | null>(null);
   const help = useRef<HTMLDialogElement>(null);
   const searchField = useRef<HTMLInputElement>(null);
@@ -110,6 +112,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const lineField = useRef<HTMLInputElement>(null);
   const visitField = useRef<HTMLInputElement>(null);
   const target = useRef(-1);
+  const written = useRef(-1); // the event in the address
   const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const looking = useRef<AbortController | null>(null);
   const timeline = useRef<Timeline | null>(null);
@@ -131,7 +134,8 @@ function App({ facts, traces }: AppProps): JSX.Element {
         setProblem("");
         clearTimeout(naming.current);
         naming.current = setTimeout(() => {
-          named(`event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`);
+          named(`event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`, written.current >= 0 && Math.abs(wanted - written.current) > 1);
+          written.current = wanted;
         }, NAMING_MS);
       } catch (error) {
         setProblem(String(error instanceof Error ? error.message : error));
@@ -145,6 +149,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     if (trace.length) void go(hash().event ?? trace.facts.opens);
     const follow = () => {
       const { event, thread: other = 0 } = hash();
+      written.current = event ?? written.current;
       if (other < traces.length && other !== thread) setThread(other);
       else if (event !== undefined && event !== target.current) void go(event);
     };
@@ -210,6 +215,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   };
   const look = async (text: string) => {
     setQuery(text);
+    setChosen(-1);
     stopLooking();
     if (!text) {
       setFound(null);
@@ -413,6 +419,16 @@ function App({ facts, traces }: AppProps): JSX.Element {
             placeholder="search  /"
             value={query}
             onInput={(event) => void look(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              const way = { ArrowDown: 1, ArrowUp: -1, Enter: 1 }[event.key];
+              if (!way || !found?.found.length) return;
+              event.preventDefault();
+              const next = event.key === "Enter" && event.shiftKey ? -1 : way;
+              const { length } = found.found;
+              const place = chosen < 0 && next < 0 ? length - 1 : (chosen + next + length) % length;
+              setChosen(place);
+              void go(found.found[place]!.index);
+            }}
           />
           {found && (
             <div class="found" role="region" aria-label="found" tabIndex={0}>
@@ -420,8 +436,17 @@ function App({ facts, traces }: AppProps): JSX.Element {
                 {found.found.length >= FOUND ? `the first ${FOUND}` : found.found.length} found
                 {found.done < 1 && found.found.length < FOUND && `, ${Math.round(100 * found.done)} % looked through`}
               </div>
-              {found.found.map(({ index, line: where, text }) => (
-                <button type="button" key={index} onClick={() => void go(index)}>
+              {found.found.map(({ index, line: where, text }, place) => (
+                <button
+                  type="button"
+                  key={index}
+                  aria-current={place === chosen ? "true" : undefined}
+                  ref={(element) => void (place === chosen && element?.scrollIntoView({ block: "nearest" }))}
+                  onClick={() => {
+                    setChosen(place);
+                    void go(index);
+                  }}
+                >
                   <span class="soft">
                     {index}, line {where}
                   </span>{" "}

@@ -53,7 +53,7 @@ def head(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{html.escape(visible(title))}</title><style nonce="{nonce}">{style}</style></head>
-<body><div id="page"><p class="loading">The page is being read. If this text stays, the file is damaged (make it again), or the browser does not run JavaScript.</p></div>
+<body><div id="page"><p class="loading">{_LOADING}</p></div>
 """
 
 

@@ -464,7 +464,7 @@ class Slicer:
         event = line.after if root.id in line.written else self._read_at(node, line)
         try:
             slot = self._slot(node, line.frame, event)
-        except (NotThere, Unknown, *FAILURES):
+        except (InputError, NotThere, Unknown, *FAILURES):  # such as an index that is a call
             return False
         if slot is None:
             return False

@@ -7,7 +7,7 @@ something that it reads has changed. No code of the program runs (`evaluator`).
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -102,10 +102,7 @@ class Events:
     """
 
     def __init__(self, recording: Recording, recordings: Recordings | None = None, thread: int = 0) -> None:
-        if not 0 <= thread < len(recording.traces):
-            raise InputError(
-                f"--thread {thread}: {recording.id} has {len(recording.traces)} threads, from 0."
-            )
+        self.trace = trace_of(recording, thread)
         self.recording = recording
         self.recordings = recordings
         self.thread = thread
@@ -114,7 +111,7 @@ class Events:
         """The values of these columns of each event, in order."""
         place = None if self.recordings is None else self._place(self.recordings)
         if place is None:
-            for row in self.recording.traces[self.thread].rows:
+            for row in self.trace.rows:
                 yield tuple(getattr(row, name) for name in names)
             return
         path, first, count = place
@@ -178,21 +175,13 @@ class _Pass:
         self.version = 0
         """Counts changes of global names, and of objects that were read."""
         self.read: set[int] = set()
+        self.previous = ("", "", 0)
+        """Function, file and line of the event before."""
 
     def _changes(self, text: str) -> dict[str, Encoded]:
         """The changes of the relevant names in a column."""
         changes: dict[str, Encoded] = loads(text)
         return {name: value for name, value in changes.items() if name in self.expression.names}
-
-    def _change_objects(self, text: str) -> None:
-        for key, change in loads(text).items():
-            number = int(key)
-            if change is None:
-                self.objects.pop(number, None)
-                continue
-            self.objects[number] = change if "kind" in change else content_after(self.objects[number], change)
-            if number in self.read:
-                self.version += 1
 
     def run(
         self, evaluate: Callable[["_Frame", str], Any]
@@ -208,7 +197,8 @@ class _Pass:
         for index, columns in enumerate(self.events.columns(*_COLUMNS)):
             kind, number, function, file, _, local, global_, objects = columns
             if objects and needs_objects:
-                self._change_objects(objects)
+                changed = _apply(self.objects, objects)
+                self.version += len(self.read.intersection(changed))
             if global_ and self.mentions(global_) and (changes := self._changes(global_)):
                 _bind(self.globals.setdefault(file, {}), changes)
                 self.version += 1
@@ -227,31 +217,20 @@ class _Pass:
                 frame.holds = evaluate(frame, file)
                 frame.stale, frame.version = False, self.version
             yield index, frame, columns, again
+            self.previous = columns[2:5]
             if kind in _LEAVES and function != "<module>":
                 frames.pop(number, None)
 
-    def lookup(self, frame: _Frame, file: str) -> Callable[[str], Encoded]:
-        """The encoded value of a name in a frame. It raises NotThere."""
-        shared = self.globals.get(file, {})
-
-        def lookup(name: str) -> Encoded:
-            if name in frame.names:
-                return frame.names[name]
-            if name in shared:
-                return shared[name]
-            raise NotThere(name)
-
-        return lookup
+    def names(self, frame: _Frame, file: str) -> Mapping[str, Encoded]:
+        """The encoded values of the relevant names in a frame."""
+        return {**self.globals.get(file, {}), **frame.names}
 
     def values(self, frame: _Frame, file: str) -> dict[str, str]:
         """The values of the relevant names, rendered."""
-        lookup = self.lookup(frame, file)
         texts: dict[str, str] = {}
-        for name in sorted(self.expression.names):
+        for name, value in sorted(self.names(frame, file).items()):
             try:
-                texts[name] = render(decode(lookup(name), self.objects), max_chars=VALUE_CHARS)
-            except NotThere:
-                continue
+                texts[name] = render(decode(value, self.objects), max_chars=VALUE_CHARS)
             except KeyError:  # without objects
                 texts[name] = "..."
         return texts
@@ -281,7 +260,7 @@ def find(events: Events, text: str, *, max_matches: int = MATCHES) -> Findings:
 
     def evaluate(frame: _Frame, file: str) -> bool:
         try:
-            return expression.holds(scan.lookup(frame, file), scan.objects, scan.read.add)
+            return expression.holds(scan.names(frame, file), scan.objects, scan.read.add)
         except Unknown as error:
             findings.undecided += 1
             findings.reason = findings.reason or str(error)
@@ -321,7 +300,8 @@ def _close(findings: Findings, open_: dict[int, tuple[Match, _Frame]], frame: _F
 def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Findings:
     """The events at which the value of an expression is another one than before, in each frame.
 
-    The first value in a frame counts as a change. What its objects contain belongs to the value.
+    The first value in a frame counts as a change. What its objects contain belongs to the value. The line is
+    the one that ran before the event and so made the change; for an argument, the first line of the function.
 
     Raises InputError if the expression is not allowed.
     """
@@ -331,11 +311,11 @@ def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Fi
     findings = Findings(events.recording.id, f"changes of {text}")
 
     def evaluate(frame: _Frame, file: str) -> Any:
-        lookup = scan.lookup(frame, file)
+        names = scan.names(frame, file)
         try:
             if isinstance(expression.tree, ast.Name):
-                return _fingerprint(lookup(expression.tree.id), scan.objects, scan.read)
-            value = expression.value(lookup, scan.objects, scan.read.add)
+                return _fingerprint(names[expression.tree.id], scan.objects, scan.read)
+            value = expression.value(names, scan.objects, scan.read.add)
             return (
                 repr(value)
                 if not hasattr(value, "content")
@@ -361,8 +341,9 @@ def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Fi
         findings.events += 1
         findings.stretches += 1
         if len(findings.matches) < max_matches:
-            _, _, function, file, line = columns[:5]
-            findings.matches.append(Match(index, index, file, line, function, scan.values(frame, file)))
+            kind, _, _, read_in, _ = columns[:5]
+            function, file, line = columns[2:5] if kind == "call" else scan.previous
+            findings.matches.append(Match(index, index, file, line, function, scan.values(frame, read_in)))
     return findings
 
 
@@ -474,12 +455,17 @@ def _with_values(events: Events, pending: list[tuple[Match, dict[str, Encoded]]]
     return matches
 
 
-def _apply(objects: dict[int, Content], text: str) -> None:
+def _apply(objects: dict[int, Content], text: str) -> list[int]:
+    """Apply the changes of an event to the contents of objects. Returns their numbers."""
+    changed: list[int] = []
     for key, change in loads(text).items():
+        number = int(key)
         if change is None:
-            objects.pop(int(key), None)
+            objects.pop(number, None)
         else:
-            objects[int(key)] = change if "kind" in change else content_after(objects[int(key)], change)
+            objects[number] = change if "kind" in change else content_after(objects[number], change)
+            changed.append(number)
+    return changed
 
 
 @lru_cache(64)
@@ -501,7 +487,7 @@ def _fits(
             if isinstance(wanted, bool | None) or isinstance(given, bool | None):
                 if given is not wanted:
                     return False
-            elif not _equals(repr(wanted)).holds({"given": given}.__getitem__, objects):
+            elif not _equals(repr(wanted)).holds({"given": given}, objects):
                 return False
         except (Unknown, NotThere, InputError, *FAILURES):
             return False

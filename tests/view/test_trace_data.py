@@ -187,7 +187,7 @@ def _answers(recording: Recording) -> Iterator[tuple[int, str, int | None, str, 
     """Event, name, frame or file of it, and the lines of `deskcheck why`, for names at every third event."""
     for event in list(recording.trace)[1::3]:
         state = event.state
-        local = {} if event.function == "<module>" else state.frames[event.frame].locals
+        local = state.frames[event.frame].locals
         shared = state.globals.get(event.file, {})
         for name in [*local, *(name for name in shared if name not in local)]:
             try:

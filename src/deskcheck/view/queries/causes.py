@@ -32,20 +32,25 @@ def causes(recording: Recording, trace: Trace) -> dict[str, Any] | None:
     graph = _Graph(slicer)
     slots: dict[str, list[tuple[int, int]]] = {}
     for row, state in zip(rows, states, strict=True):
-        for slot in _touched(row, state, slicer):
-            node = graph.change(Read(str(slot.key), slot, row.index))
-            if node is not None:
+        written = _written(row)
+        for slot in [*sorted(written, key=str), *_changed(row, state, slicer, written)]:
+            node = graph.node(Read(str(slot.key), slot, row.index))
+            # What an event binds may come from an earlier one, as variables of an enclosing function do.
+            if slot in written or graph.nodes[node][1] == row.index:
                 slots.setdefault(f"{slot.kind} {slot.owner} {slot.key}", []).append((row.index, node))
     return {"slots": slots, "nodes": graph.nodes}
 
 
-def _touched(row: Row, state: State, slicer: Slicer) -> Iterator[Slot]:
-    """The variables that an event wrote, or of which it changed a part."""
+def _written(row: Row) -> set[Slot]:
+    """The variables that an event binds."""
     caller = loads(row.caller) if row.caller else {}
     written = {Slot("local", row.frame, name) for name in loads(row.locals or "{}")}
     written |= {Slot("local", caller["frame"], name) for name in caller.get("locals", {})}
-    written |= {Slot("global", row.file, name) for name in loads(row.globals or "{}")}
-    yield from sorted(written, key=str)
+    return written | {Slot("global", row.file, name) for name in loads(row.globals or "{}")}
+
+
+def _changed(row: Row, state: State, slicer: Slicer, written: set[Slot]) -> Iterator[Slot]:
+    """The other variables of whose values an event changed a part."""
     changed = {int(number) for number, change in loads(row.objects or "{}").items() if change is not None}
     if not changed:
         return
@@ -71,12 +76,7 @@ class _Graph:
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._by_query: dict[Query, int] = {}
 
-    def change(self, query: Read) -> int | None:
-        """The node of a variable whose value an event changed; None if the value is the same as before."""
-        number = self._node(query)
-        return number if self.nodes[number][1] == query.at else None
-
-    def _node(self, query: Query) -> int:
+    def node(self, query: Query) -> int:
         """The node of a query, after those that it leads to were made."""
         todo = [query]
         edges: list[tuple[int, list[Query]]] = []

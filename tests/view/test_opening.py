@@ -55,6 +55,11 @@ PROGRAMS = {
     "raises": (RAISED, "raise", 3),
     "exits well": (EXITS.format(2), "line", 6),
     "exits badly": (EXITS.format(1), "raise", 9),
+    "recursion": (
+        "def down(n):\n    if n:\n        down(n - 1)\n    return 1 / n\n\n\ndown(300)\n",
+        "raise",
+        4,
+    ),
     "never ends": ("total = 0\nwhile True:\n    total += 1\n", "line", 0),
     "does nothing": ("pass\n", "line", 1),
 }

@@ -1,6 +1,5 @@
 """The event at which a page of a recording opens, so that its first screen shows something."""
 
-from collections.abc import Sequence
 from itertools import islice
 
 from deskcheck.recording.outcome import Outcome
@@ -41,22 +40,20 @@ def failure_of(recording: Recording) -> str:
 def _raised(trace: Trace) -> int:
     """Where the exception was raised that left the trace, before it passed through the frames above."""
     rows = trace.rows
-    index = len(rows) - 1
-    raised = index
-    while (origin := _raise_before(rows, index, rows[index].frame)) is not None:
-        raised = origin
-        # A frame that it has left before raised it first.
+    raises: dict[int, list[Row]] = {}
+    for row in rows:
+        if row.kind == Kind.RAISE:
+            raises.setdefault(row.frame, []).append(row)
+    index = raised = len(rows) - 1
+    while True:
+        same_frame = [row for row in raises.get(rows[index].frame, ()) if row.index <= index]
+        if not same_frame:
+            return raised
+        # Raised again after a `finally`, the exception is the same object.
+        raised = next(row.index for row in same_frame if row.value == same_frame[-1].value)
         if not raised or rows[raised - 1].kind != Kind.UNWIND:
-            break
-        index = raised - 1
-    return raised
-
-
-def _raise_before(rows: Sequence[Row], index: int, frame: int) -> int | None:
-    """The event at which a frame first raised the exception that it has at an event."""
-    raises = [row for row in islice(rows, index + 1) if row.kind == Kind.RAISE and row.frame == frame]
-    # Raised again after a `finally`, the exception is the same object.
-    return next((row.index for row in raises if row.value == raises[-1].value), None)
+            return raised
+        index = raised - 1  # a frame that it has left before raised it first
 
 
 def _first_change(trace: Trace) -> int:

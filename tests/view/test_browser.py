@@ -5,7 +5,7 @@ from threading import Thread
 import pytest
 
 from deskcheck.recording import Recording
-from deskcheck.view.opening import opening_event
+from deskcheck.view.queries.opening import opening_event
 from deskcheck.view.trace_page import write_trace_page
 from deskcheck.view.trace_server import TraceServer
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, ScrollOrigin, Select, until, webdriver

@@ -9,7 +9,7 @@ from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
-from deskcheck.view.opening import opening_event
+from deskcheck.view.queries.opening import opening_event
 from deskcheck.view.queries.why import why
 from tests.view.browsing import MISSING, Keys, Page, until
 

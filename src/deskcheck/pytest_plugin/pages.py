@@ -27,8 +27,8 @@ from deskcheck.sandbox.inside.calls import Project
 from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.call import traces_of
 from deskcheck.tracer.result import exception_text
-from deskcheck.view.opening import opening_event
 from deskcheck.view.page import visible
+from deskcheck.view.queries.opening import opening_event
 from deskcheck.view.trace_page import write_trace_page
 
 _SAID_CHARS = 100

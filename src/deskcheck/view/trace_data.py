@@ -18,7 +18,7 @@ from typing import Any
 from deskcheck._version import __version__
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind, Row, State, Trace, plain
-from deskcheck.view.opening import failure_of, opening_event
+from deskcheck.view.queries.opening import failure_of, opening_event
 
 KINDS = tuple(kind.value for kind in Kind)
 """The kinds of events. In the columns a kind is its index in this tuple."""

@@ -78,6 +78,14 @@ PROGRAMS = {
             "    return len(text) + len(row) + len(names)\n"
         ),
     ),
+    "closure": (
+        "outer",
+        "(3)",
+        (
+            "def outer(n):\n    calls = []\n\n    def index():\n        calls.append(n)\n        return len(calls) - 1\n\n"
+            "    values = [n, n]\n    values[index()] += 100\n    return values\n"
+        ),
+    ),
     "hostile": (
         "f",
         "()",

@@ -526,6 +526,11 @@ class NativeTracer(Guest):
         self._core.drop()
         super().forget_thread()
 
+    def counts(self) -> dict[str, int]:
+        """The work so far: ``events``, ``looked_at`` (objects whose content was compared), and ``anything``
+        (events at which any object may have changed)."""
+        return self._core.counts()
+
     def wrote(self, text: str) -> None:
         self._core.wrote(text)
 

@@ -265,7 +265,13 @@ def sample_at(
     """A sample about the k-th time that a line runs. data: values that differ between samples about this
     moment."""
     # The order of the keys is part of the digest by which a run is resumed.
-    place = {"file": arrival.file, "line": arrival.line, "k": arrival.k, "variable": "", "event": arrival.index}
+    place = {
+        "file": arrival.file,
+        "line": arrival.line,
+        "k": arrival.k,
+        "variable": "",
+        "event": arrival.index,
+    }
     if "variable" not in data:
         del place["variable"]
     return sample_of(

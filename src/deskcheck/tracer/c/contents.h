@@ -845,6 +845,7 @@ static int
 look_at(Thread *t, Queued q)
 {
     size_t from = t->objects_text.n;
+    t->looked_at++;
     if (look_into(t, q) < 0) return -1;
     q.obj->read = t->stamp;
     if (t->objects_text.n == from) return 0;

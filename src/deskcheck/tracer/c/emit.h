@@ -275,6 +275,7 @@ see_again(Thread *t, Obj *obj)
 static void
 look_again(Thread *t)
 {
+    t->anything++;
     t->quiet = t->stamp;
     t->drains = false;
     untouch(t);

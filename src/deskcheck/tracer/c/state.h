@@ -148,6 +148,7 @@ typedef struct Thread {
     Val *vals;
     size_t capvals;
     uint64_t marks;
+    uint64_t looked_at, anything;  /* objects looked at; events at which anything may have changed */
     int64_t left_out[LEFT_OUT];  /* since the last event (docs/reference/format.md, Gaps) */
     struct Thread *next;
 } Thread;

@@ -373,6 +373,19 @@ core_wrote(Core *core, PyObject *text)
     Py_RETURN_NONE;
 }
 
+/* counts(): what the tracer has done so far in all threads. */
+static PyObject *
+core_counts(Core *core, PyObject *unused)
+{
+    unsigned long long events = 0, looked_at = 0, anything = 0;
+    for (Thread *t = core->threads; t; t = t->next) {
+        events += (unsigned long long)t->index;
+        looked_at += t->looked_at;
+        anything += t->anything;
+    }
+    return Py_BuildValue("{sKsKsK}", "events", events, "looked_at", looked_at, "anything", anything);
+}
+
 static PyObject *
 core_value(Core *core, PyObject *o)
 {
@@ -430,6 +443,7 @@ static PyMethodDef core_methods[] = {
     {"event", (PyCFunction)core_event, METH_VARARGS, "event(frame): a frame begins"},
     {"follow", (PyCFunction)core_follow, METH_VARARGS, "follow(frame, told): record a frame that has begun, and tell of its end"},
     {"wrote", (PyCFunction)core_wrote, METH_O, "wrote(text): the program wrote to standard output"},
+    {"counts", (PyCFunction)core_counts, METH_NOARGS, "counts(): events, objects looked at, events at which anything may have changed"},
     {"value", (PyCFunction)core_value, METH_O, "value(object): its encoded value, within an event"},
     {"frame_number", (PyCFunction)core_frame_number, METH_O, "frame_number(frame): its number, or None"},
     {NULL},

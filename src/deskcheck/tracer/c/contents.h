@@ -84,6 +84,42 @@ in_old_order(const Content *c, const Shape *s)
     return true;
 }
 
+/* The tail of a shape: JSON members `length` and `cut`, each with a comma before it, if they are there. */
+static Tail
+tail_of(const Shape *s)
+{
+    Tail tail = {.length = -1};
+    const char *p = s->tail, *end = p + s->ntail;
+    static const char LENGTH[] = ",\"length\":", CUT[] = ",\"cut\":\"";
+    if (end - p > (ptrdiff_t)sizeof LENGTH && memcmp(p, LENGTH, sizeof LENGTH - 1) == 0)
+        for (p += sizeof LENGTH - 1, tail.length = 0; p < end && *p >= '0' && *p <= '9'; p++) tail.length = 10 * tail.length + (*p - '0');
+    if (end - p > (ptrdiff_t)sizeof CUT && memcmp(p, CUT, sizeof CUT - 1) == 0) {
+        p += sizeof CUT - 1;
+        size_t n = (size_t)(end - 1 - p);
+        memcpy(tail.cut, p, n < sizeof tail.cut ? n : sizeof tail.cut - 1);
+    }
+    return tail;
+}
+
+/* What turns one tail into another: members that differ, null for one that is gone. */
+static void
+write_tail(Buf *b, const Tail *old, const Tail *now, bool follows)
+{
+    if (old->length != now->length) {
+        if (follows) buf_byte(b, ',');
+        follows = true;
+        buf_lit(b, "\"length\":");
+        if (now->length < 0) buf_lit(b, "null");
+        else buf_int(b, now->length);
+    }
+    if (strcmp(old->cut, now->cut)) {
+        if (follows) buf_byte(b, ',');
+        buf_lit(b, "\"cut\":");
+        if (!now->cut[0]) buf_lit(b, "null");
+        else { buf_byte(b, '"'); buf_put(b, now->cut, strlen(now->cut)); buf_byte(b, '"'); }
+    }
+}
+
 /* Take in what an object consists of now; write what changed (Content.whole, Content.change_to). */
 static int
 apply(Thread *t, const Shape *s)
@@ -112,16 +148,17 @@ commit(Thread *t, Obj *obj, const Shape *s)
     Content *c = &obj->c;
     size_t wide = s->form == ITEMS_PAIRS ? 2 : 1, nvals = (size_t)s->n * wide;
     Val *items = t->vals, *fields = t->vals + nvals;
-    Val head = text_val(s->head, s->nhead), tail = text_val(s->tail, s->ntail);
+    Val head = text_val(s->head, s->nhead);
+    Tail tail = tail_of(s);
     bool has_items = s->form != ITEMS_NONE;
-    bool whole = !obj->known || !same(head, c->head) || !same(tail, c->tail) || has_items != c->has_items;
+    bool whole = !obj->known || !same(head, c->head) || has_items != c->has_items, tail_differs = whole || !same_tail(&tail, &c->tail);
     bool items_differ = has_items && (whole || c->n != nvals || (nvals && memcmp(c->items, items, nvals * sizeof(Val)) != 0));
     bool fields_differ = whole || c->nf != (size_t)s->nfields;
     for (Py_ssize_t i = 0; i < s->nfields && !fields_differ; i++) {
         Field *f = find_field(c, s->names[i], (size_t)i);
         fields_differ = !f || !same(f->v, fields[i]);
     }
-    if (!items_differ && !fields_differ) return 0;
+    if (!items_differ && !fields_differ && !tail_differs) return 0;
     if (!whole && fields_differ && !in_old_order(c, s)) whole = true;
     Buf *b = &t->objects_text;
     buf_lit(b, ",\"");
@@ -183,6 +220,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
             }
             buf_byte(b, '}');
         }
+        if (tail_differs) write_tail(b, &c->tail, &tail, items_differ || fields_differ);
     }
     buf_byte(b, '}');
     t->refs.n = nrefs;
@@ -256,16 +294,29 @@ lasts(PyObject *o)
     return false;
 }
 
-static void
-write_splice(Buf *b, const Obj *obj, size_t from, size_t removed)
+/* The change of a list: `removed` items at `from` are replaced by those up to `to`; and its tail, which is taken in. */
+static int
+write_splice(Thread *t, Obj *obj, const Shape *s, size_t from, size_t removed, size_t to)
 {
+    Buf *b = &t->objects_text;
+    Tail tail = tail_of(s);
+    bool splice = removed || to > from;
     buf_lit(b, ",\"");
     buf_int(b, (int64_t)obj->number);
-    buf_lit(b, "\":{\"splice\":[");
-    buf_int(b, (int64_t)from);
-    buf_byte(b, ',');
-    buf_int(b, (int64_t)removed);
-    buf_lit(b, ",[");
+    buf_lit(b, "\":{");
+    if (splice) {
+        buf_lit(b, "\"splice\":[");
+        buf_int(b, (int64_t)from);
+        buf_byte(b, ',');
+        buf_int(b, (int64_t)removed);
+        buf_lit(b, ",[");
+        if (write_items_from(t, b, s, (Py_ssize_t)from, (Py_ssize_t)to) < 0) return -1;
+        buf_lit(b, "]]");
+    }
+    write_tail(b, &obj->c.tail, &tail, splice);
+    buf_byte(b, '}');
+    obj->c.tail = tail;
+    return 0;
 }
 
 /* A list of atoms that is known: compare in place. 1: done; 0: look at it as at any other. */
@@ -274,7 +325,7 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
 {
     Content *c = &obj->c;
     size_t n = (size_t)s->n, old = c->n;
-    if (!obj->known || c->nrefs || !same(c->tail, text_val(s->tail, s->ntail)) || n < old || old == 0) return 0;
+    if (!obj->known || c->nrefs || n < old || old == 0) return 0;
     PyObject **items = ((PyListObject *)s->list)->ob_item;
     if (c->nseen > old) c->nseen = 0;
     if (n > c->capseen) {
@@ -307,7 +358,8 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
         if (first > old) first = old;
         last = n;
     }
-    if (first == SIZE_MAX) return 1;
+    Tail now = tail_of(s);
+    if (first == SIZE_MAX) return same_tail(&now, &c->tail) || write_splice(t, obj, s, 0, 0, 0) == 0 ? 1 : -1;
     /* The longest common head, then the longest common tail; of a list that has grown that is more work. */
     size_t removed;
     if (n == old) removed = last - first;
@@ -318,10 +370,7 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
         last = n - tail;
         removed = old - tail - first;
     }
-    Buf *b = &t->objects_text;
-    write_splice(b, obj, first, removed);
-    if (write_items_from(t, b, s, (Py_ssize_t)first, (Py_ssize_t)last) < 0) return -1;
-    buf_lit(b, "]]}");
+    if (write_splice(t, obj, s, first, removed, last) < 0) return -1;
     if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
     for (size_t i = first; i < (n == old ? last : n); i++) if (!atom_of(t, items[i], &c->items[i])) return -1;
     c->n = n;
@@ -334,8 +383,9 @@ one_item(Thread *t, Obj *obj, const Shape *s)
 {
     Content *c = &obj->c;
     size_t n = (size_t)s->n, old = c->n, from = obj->only == AT_END ? old : (size_t)obj->only, to = obj->only == AT_END ? n : from + 1;
-    bool same_tail = same(c->tail, s->ntail ? text_val(s->tail, s->ntail) : text_val("", 0));
-    if (!same_tail || (obj->only == AT_END ? n < old : n != old)) return 0;
+    Tail tail = tail_of(s);
+    bool longer = !same_tail(&tail, &c->tail);
+    if (obj->only == AT_END ? n < old : longer || n != old) return 0;
     if (obj->only != AT_END && from >= n) return 1;  /* it is not among those that are shown */
     PyObject **items = ((PyListObject *)s->list)->ob_item;
     t->refs.n = 0;
@@ -351,7 +401,7 @@ one_item(Thread *t, Obj *obj, const Shape *s)
             c->stable[from / CHUNK] &= lasts(items[from]);
         }
     } else {
-        if (from == to) return 1;
+        if (from == to && !longer) return 1;
         for (size_t i = from; i < to; i++) if (value_of(t, items[i], &c->items[i]) < 0) return -1;
         c->n = n;
         if (t->refs.n) {
@@ -362,11 +412,7 @@ one_item(Thread *t, Obj *obj, const Shape *s)
             free(all.p);
         }
     }
-    Buf *b = &t->objects_text;
-    write_splice(b, obj, from, from < old ? 1 : 0);
-    if (write_items_from(t, b, s, (Py_ssize_t)from, (Py_ssize_t)to) < 0) return -1;
-    buf_lit(b, "]]}");
-    return 1;
+    return write_splice(t, obj, s, from, from < old ? 1 : 0, to) < 0 ? -1 : 1;
 }
 
 /* A generator or coroutine: where it stands, and the state of its frame (Snapshotter._generator). */
@@ -680,7 +726,8 @@ look_into(Thread *t, Queued q)
         obj->only = EVERYWHERE;
         if (!done) done = atoms_content(t, obj, &s);
         if (done) return done < 0 ? -1 : 0;
-        if (obj->known && obj->c.n == (size_t)s.n && same(obj->c.tail, text_val(s.tail, s.ntail))) {
+        Tail tail = tail_of(&s);
+        if (obj->known && obj->c.n == (size_t)s.n && same_tail(&obj->c.tail, &tail)) {
             Py_ssize_t i = 0;
             for (Val v; i < s.n; i++) {
                 if (value_of(t, list_item(o, i), &v) < 0) return -1;

@@ -31,8 +31,12 @@ pys_add(Pys *l, PyObject *o)
 
 typedef struct { PyObject *name; Val v; } Field;
 
+typedef struct { int64_t length; char cut[16]; } Tail;  /* what of a container is not shown: its length, -1 for none, and why */
+static inline bool same_tail(const Tail *x, const Tail *y) { return x->length == y->length && strcmp(x->cut, y->cut) == 0; }
+
 typedef struct {
-    Val head, tail;
+    Val head;
+    Tail tail;
     bool has_items;
     Val *items;
     size_t n, cap;

@@ -260,10 +260,24 @@ class _Canonical:
 def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
     """Names after some were bound, rebound or unbound, in the order of binding."""
     for value in changes.values():
-        if type(value) is dict and "unbound" in value:
+        if type(value) is dict and ("unbound" in value or "edit" in value):
             unbound = {name for name, value in changes.items() if type(value) is dict and "unbound" in value}
-            return _with(names, {name: changes[name] for name in changes if name not in unbound}, unbound)
+            bound = {
+                name: edited(names.get(name), value) if type(value) is dict and "edit" in value else value
+                for name, value in changes.items()
+                if name not in unbound
+            }
+            return _with(names, bound, unbound)
     return _with(names, changes)
+
+
+def edited(old: Encoded, change: Mapping[str, Any]) -> Encoded:
+    """The text of a name after an edit (format.md, *State*)."""
+    at, removed, text = change["edit"]
+    before = old.get("str", "") if isinstance(old, dict) else old
+    before = before if isinstance(before, str) else ""
+    new = f"{before[:at]}{text}{before[at + removed:]}"
+    return {"str": new, "length": change["length"], "cut": change["cut"]} if "cut" in change else new
 
 
 def _changed(content: Content, change: Content) -> Content:

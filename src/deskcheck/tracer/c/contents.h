@@ -43,13 +43,14 @@ write_items_from(Thread *t, Buf *b, const Shape *s, Py_ssize_t from, Py_ssize_t 
     return 0;
 }
 
+/* A field and its value; `old` is the one that a reader knows, unbound for none. */
 static int
-write_field(Thread *t, Buf *b, const Shape *s, Py_ssize_t i)
+write_field(Thread *t, Buf *b, const Shape *s, Py_ssize_t i, Val old, Val now)
 {
     buf_json(b, s->names[i], PyUnicode_GET_LENGTH(s->names[i]));
     buf_byte(b, ':');
     if (s->fields_are_texts) { buf_text(b, s->fields[i]); return 0; }
-    return write_value(t, b, s->fields[i]);
+    return write_changed(t, b, s->fields[i], old, now);
 }
 
 static inline Val
@@ -177,7 +178,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
             buf_lit(b, ",\"fields\":{");
             for (Py_ssize_t i = 0; i < s->nfields; i++) {
                 if (i) buf_byte(b, ',');
-                if (write_field(t, b, s, i) < 0) return -1;
+                if (write_field(t, b, s, i, (Val){V_UNBOUND, 0}, fields[i]) < 0) return -1;
             }
             buf_byte(b, '}');
         }
@@ -207,7 +208,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
                 if (f && same(f->v, fields[i])) continue;
                 if (!first) buf_byte(b, ',');
                 first = false;
-                if (write_field(t, b, s, i) < 0) return -1;
+                if (write_field(t, b, s, i, f ? f->v : (Val){V_UNBOUND, 0}, fields[i]) < 0) return -1;
             }
             for (size_t k = 0; k < c->nf; k++) {
                 bool there = k < (size_t)s->nfields && same_name(s->names[k], c->fields[k].name);
@@ -404,13 +405,7 @@ one_item(Thread *t, Obj *obj, const Shape *s)
         if (from == to && !longer) return 1;
         for (size_t i = from; i < to; i++) if (value_of(t, items[i], &c->items[i]) < 0) return -1;
         c->n = n;
-        if (t->refs.n) {
-            Objs all = {0};
-            for (size_t i = 0; i < c->nrefs; i++) objs_add(&all, c->refs[i]);
-            for (size_t i = 0; i < t->refs.n; i++) objs_add(&all, t->refs.p[i]);
-            edges_set(t, obj, all.p, all.n);
-            free(all.p);
-        }
+        edges_add(obj, t->refs.p, t->refs.n);
     }
     return write_splice(t, obj, s, from, from < old ? 1 : 0, to) < 0 ? -1 : 1;
 }
@@ -810,12 +805,12 @@ look_into(Thread *t, Queued q)
             buf_lit(w, "\"fields\":{\"left\":");
             buf_put(w, b->p + at, b->n - at);
             buf_lit(w, "}}");
-            if (!obj->known) {
+            if (!c->nf) {
                 c->fields = must(malloc(sizeof(Field)));
                 c->fields[0].name = Py_NewRef(N_left);
                 c->nf = 1;
-                obj->known = true;
             }
+            obj->known = true;
             c->fields[0].v = v;
         }
         b->n = at;
@@ -895,9 +890,13 @@ look_at(Thread *t, Queued q)
     t->looked_at++;
     if (look_into(t, q) < 0) return -1;
     q.obj->read = t->stamp;
+    Content *c = &q.obj->c;
+    for (size_t i = 0; t->quiet == t->stamp && i < c->nrefs; i++)  /* an owner may have let go of it that was the hint */
+        if (!c->refs[i]->hint && c->refs[i] != q.obj) c->refs[i]->hint = q.obj;
     if (t->objects_text.n == from) return 0;
     if (t->nsegments == t->capsegments)
         t->segments = must(realloc(t->segments, (t->capsegments = t->capsegments * 2 + 16) * sizeof *t->segments));
+    t->segments[t->nsegments].obj = q.obj;
     t->segments[t->nsegments].number = q.obj->number;
     t->segments[t->nsegments].from = from;
     t->segments[t->nsegments++].to = t->objects_text.n;

@@ -43,7 +43,7 @@ typedef struct {
     Field *fields;
     size_t nf;
     Obj **refs;
-    size_t nrefs;
+    size_t nrefs, caprefs;
     PyObject **seen;     /* of a list of atoms: the items' addresses, compared and never followed */
     bool *stable;        /* by chunk of them: the same addresses are the same values */
     size_t nseen, capseen;
@@ -60,7 +60,10 @@ struct Obj {
     double position;
     uint64_t visited;    /* the event that saw it last */
     uint64_t mark;
+    uint64_t root_of;    /* the event that had it as a root, if that was asked */
     size_t roots, rc;    /* references from frames, globals and values in flight; from contents */
+    size_t on_stacks;    /* those of its roots that are value stacks of frames */
+    size_t place;        /* of an iterator: among all */
     size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
     Obj *hint;           /* an object whose content refers to this one, or NULL */
     bool watched;        /* its death is noticed; else it keeps its number for one event only */

@@ -16,6 +16,7 @@
 #include "deaths.h"
 #include "objects.h"
 #include "values.h"
+#include "texts.h"
 #include "frames.h"
 #include "contents.h"
 #include "blocks.h"
@@ -62,6 +63,7 @@ static void
 thread_free(Thread *t)
 {
     release(t);
+    copies_free(t);
     for (size_t i = 0; t->loops.e && i <= t->loops.mask; i++)
         if (t->loops.e[i].key) loop_iterator_free(t->loops.e[i].value);
     free(t->loops.e);
@@ -96,7 +98,7 @@ thread_free(Thread *t)
     map_free(&t->frames);
     map_free(&t->raised);
     map_free(&t->objects);
-    free(t->active); free(t->queue); free(t->refs.p); free(t->maybe.p); free(t->held.p); free(t->values.p);
+    free(t->active); free(t->queue); free(t->refs.p); free(t->maybe.p); free(t->iterators.p); free(t->held.p); free(t->values.p);
     free(t->gone); free(t->replaced); free(t->segments); free(t->vals);
     Buf *all[] = {&t->output, &t->scratch, &t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);

@@ -250,7 +250,7 @@ reference(Thread *t, PyObject *o, bool placed, const char **cut)
         obj->watched = info->watched;
         obj->moves = info->moves;
         obj->exotic = info->exotic || ((kind == &PyGen_Type || kind == &PyCoro_Type) && !in_scope(t->core, generator_code(o)));
-        t->iterators += obj->moves;
+        if (obj->moves) { obj->place = t->iterators.n; objs_add(&t->iterators, obj); }
         t->exotics += obj->exotic;
         t->moved += obj->moves;
     }
@@ -262,7 +262,6 @@ reference(Thread *t, PyObject *o, bool placed, const char **cut)
     obj->visited = t->stamp;
     t->visited++;
     t->fresh++;
-    t->shared |= kind == &PyDict_Type && Py_REFCNT(o) > 1;
     enqueue(t, o, obj);
     return obj;
 }

@@ -449,8 +449,8 @@ def test_a_check_that_finds_something_has_a_status_of_its_own(folder: Path) -> N
         (["record", "generated", "--out", "o"], "Did you mean generated:COUNT"),
         (["record", "mine.jsonl"], "--out FOLDER"),
         (["record", "nosuch.py"], "nosuch.py: no such file or folder"),
-        (["record", "nosuch"], "found no module nosuch to import"),
-        (["record", "foo:bar"], "no source is called 'foo'"),
+        (["record", "nosuch"], "no module, file or folder has the name nosuch"),
+        (["record", "foo:bar"], "unknown source 'foo'"),
         (["record", "cruxeval"], "--out FOLDER"),
         (["record", "broken.py"], "broken.py:1:7"),
         (["record", "good.py::double", "[3"], "arguments of good.py::double: not an argument list"),
@@ -580,7 +580,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
     deskcheck("record", "mine.jsonl", "--out", "runs", "--sandbox", "trusted", "--no-repeat", cwd=folder)
     shown = deskcheck("runs", "status", "runs", "--failures", cwd=folder)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert "runs: recorded are 3 programs in 1 shards" in shown.stdout
+    assert "runs: recorded 3 programs in 1 shards" in shown.stdout
     assert "1 raised, 2 returned" in shown.stdout
     assert "rerun the command to record the remaining programs" in shown.stdout
     # A writer that is killed leaves what it finished in its spool, and a lock that nobody holds.
@@ -603,7 +603,7 @@ def test_status_of_a_folder_without_a_job(folder: Path) -> None:
         assert f"written by process {writer.pid}" in deskcheck("runs", "status", "killed", cwd=folder).stdout
         writer.communicate("", timeout=120)
     shown = deskcheck("runs", "status", "killed", cwd=folder)
-    assert "recorded are 0 programs in 0 shards" in shown.stdout
+    assert "recorded 0 programs in 0 shards" in shown.stdout
     assert "1 more are finished" in shown.stdout
     assert "no process is writing here" in shown.stdout
     told = json.loads(deskcheck("runs", "status", "killed", "--json", cwd=folder).stdout)
@@ -631,7 +631,7 @@ def test_environments_are_built_listed_named_and_removed(
     assert deskcheck("env", "remove", "bare", cwd=folder).returncode == 0
     again = deskcheck("record", "good.py::double", "(3)", "--environment", "bare", cwd=folder)
     assert again.returncode == 2
-    assert "no environment is called 'bare'; built are: none" in again.stderr
+    assert "unknown environment 'bare'. Built are: none" in again.stderr
 
 
 def test_ask_scores_the_oracle_right(folder: Path) -> None:
@@ -654,7 +654,7 @@ def test_ask_scores_the_oracle_right(folder: Path) -> None:
         assert sum(result["excluded"].values()) == 1
     again = run(asked, folder)
     assert again.returncode == 0, again.stderr
-    assert "this was asked before" in again.stderr
+    assert "these questions were asked before" in again.stderr
     rows = [line.split() for line in again.stdout.splitlines() if "deskcheck/oracle" in line]
     assert [row[0] for row in rows] == ["output", "input"]
     assert all("1.000" in row for row in rows)
@@ -683,7 +683,7 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     command = "offline score q.jsonl a.jsonl --out scores --workers 1 --sandbox standard"
     twice = run(command, folder)
     assert twice.returncode == 2
-    assert "a.jsonl line 5: is another answer" in twice.stderr
+    assert "a.jsonl line 5: is a second answer" in twice.stderr
     first = run(f"{command} --samples", folder)
     assert first.returncode == 0
     assert first.stderr.startswith("fewer than 10 effective programs (input: 1, output: 1)"), first.stderr
@@ -696,12 +696,12 @@ def test_answers_given_elsewhere_are_scored(folder: Path) -> None:
     ]
     assert (again["job"]["recorded"], again["job"]["skipped"]) == (0, 5)
     shown = deskcheck("runs", "status", "scores", "--verify", cwd=folder)
-    assert "whole are 5 answers in 1 shards, 4 right" in shown.stdout
+    assert "complete: 5 answers in 1 shards, 4 right" in shown.stdout
 
     (folder / "b.jsonl").write_text('{"id": "none", "completion": ""}\n')
     odd = deskcheck("offline", "score", "q.jsonl", "b.jsonl", "--out", "odd", cwd=folder)
     assert odd.returncode == 1
-    assert "b.jsonl line 1: there is no question with the id 'none'" in odd.stdout
+    assert "b.jsonl line 1: no question has the id 'none'" in odd.stdout
     for arguments, said in (
         ("b.jsonl a.jsonl --out x", "is not a question that `deskcheck offline questions` wrote"),
         ("q.jsonl b.jsonl --out runs", "Choose another folder"),
@@ -780,7 +780,7 @@ def test_a_job_in_shards(folder: Path) -> None:
     """`record --shards` plans and records; again it does nothing; `status` reads the folder; what does not go together is refused with the way out."""
     first = deskcheck("record", "mine.jsonl", "--shards", 2, "--workers", 1, "--out", "runs", cwd=folder)
     assert (first.returncode, first.stderr) == (0, "")
-    assert "recorded 3 programs in runs, which holds 3 programs in " in first.stdout
+    assert "recorded 3 programs in runs, which now has 3 programs in " in first.stdout
     assert "1 raised, 2 returned" in first.stdout
     again = deskcheck("record", "mine.jsonl", "--shards", 2, "--out", "runs", "--json", cwd=folder)
     told = json.loads(again.stdout)

@@ -101,7 +101,9 @@ def test_the_guest_brings_only_the_standard_library() -> None:
         for name in imports(path)
         if name.partition(".")[0] not in {*sys.stdlib_module_names, "deskcheck"}
     }
-    assert foreign == {(name, "pyarrow") for name in ("schema.py", "spool.py", "writer.py", "reader.py")}
+    assert foreign == {
+        (name, "pyarrow") for name in ("schema.py", "spool.py", "states.py", "writer.py", "reader.py")
+    }
 
 
 def rooms(package: Path) -> dict[str, dict[str, set[str]]]:

@@ -32,7 +32,7 @@ class QuestionTaskConfig(vf.TaskConfig):
     metric: str = "outcome"
     """The reward: the score, or the name of a metric. Only questions that have it are asked."""
     sandbox: str = "strict"
-    """How closely answers that are run are confined."""
+    """Confinement of answers that are run."""
     workers: int = 2
     """Answers that are run at once."""
 

@@ -45,7 +45,6 @@ def test_answers_are_one_by_value() -> None:
     for one, other in (
         ("[1,2]", "[1, 2]"),
         ("{'b': 1, 'a': 2}", '{"a": 2, "b": 1}'),
-        ("f(1) == 7", "7"),
         ("a  b", "a b"),
     ):
         assert vote_of(one) == vote_of(other)

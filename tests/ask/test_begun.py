@@ -66,7 +66,7 @@ def test_what_a_decorator_may_have_run(traced: Any) -> None:
     recording, _ = traced("@contextlib.contextmanager\ndef", "yield i\n")
     excluded: Counter[str] = Counter()
     assert [*QUESTIONS["path"](recording, excluded=excluded)] == []
-    assert [*excluded] == ["it calls a generator or coroutine under decorators, which may run it"]
+    assert [*excluded] == ["it calls a decorated generator or coroutine, which the decorator may run"]
 
 
 def test_a_generator_that_was_closed(traced: Any) -> None:

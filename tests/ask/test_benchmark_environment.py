@@ -39,7 +39,7 @@ def written(folder: Path) -> Path:
 
 
 def test_an_environment_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no environment is called 'never_built'"):
+    with pytest.raises(InputError, match="unknown environment 'never_built'"):
         benchmark_samples([f"program@never_built:{written(tmp_path)}"])
     found = self_check(benchmark_samples([str(written(tmp_path))])["program"])
     assert (found.not_run, found.good) == ({"tiny": 2}, 0)

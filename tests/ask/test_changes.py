@@ -89,11 +89,11 @@ def test_what_a_call_changes(entry: str, arguments: str, answer: str, record: Re
 @pytest.mark.parametrize(
     ("entry", "arguments", "why"),
     [
-        ("Stack.push", "(S,)", "it changes nothing that its arguments hold"),
-        ("make", "(1,)", "it changes nothing that its arguments hold"),
-        ("again", "([1],)", "a parameter is bound anew"),
+        ("Stack.push", "(S,)", "it does not change its arguments"),
+        ("make", "(1,)", "it does not change its arguments"),
+        ("again", "([1],)", "a parameter is rebound"),
         ("drop", "(S,)", "an attribute is deleted"),
-        ("odd", "(S,)", "what it changes is no plain data"),
+        ("odd", "(S,)", "its change is not plain data"),
     ],
 )
 def test_what_is_not_asked(entry: str, arguments: str, why: str, record: Record) -> None:
@@ -122,7 +122,7 @@ K = Kept({"{1: 2}" if "ict" in base else "[1, 2]"})
     (sample,) = asked(record(code, "note", "(K, 5)"))
     assert sample.answer == "{'kept.n': 5}"
     if base != "tuple":
-        assert reason(record(code, "grow", "(K, 5)")) == "what it changes is no plain data"
+        assert reason(record(code, "grow", "(K, 5)")) == "its change is not plain data"
 
 
 def test_it_is_what_the_objects_say_themselves(cruxeval: list[Recording]) -> None:
@@ -143,7 +143,7 @@ def test_it_is_what_the_objects_say_themselves(cruxeval: list[Recording]) -> Non
             assert read_value(sample.answer) == (True, changed), recording.id
             compared += 1
         if not asked(recording):
-            assert not changed or reason(recording) == "a parameter is bound anew"
+            assert not changed or reason(recording) == "a parameter is rebound"
     assert compared > 2
 
 

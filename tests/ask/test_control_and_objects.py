@@ -132,7 +132,7 @@ def test_who_calls_whom(record: Record) -> None:
     scored = score_answer(sample, "[ANSWER]" + str(dict(reversed(eval(sample.answer).items()))) + "[/ANSWER]")
     assert scored.score == 1, "the order does not count"
     lazy = record("def g():\n    yield 1\n\ndef f(x):\n    return list(g()) + list(g())\n", "f", "(1,)")
-    assert reasons("calls", lazy) == ["it runs generators or coroutines, whose calls are no calls"]
+    assert reasons("calls", lazy) == ["it runs generators or coroutines"]
 
 
 def test_calls_of_a_function_that_replaces_itself(record: Record) -> None:
@@ -170,7 +170,7 @@ def test_of_which_class(record: Record) -> None:
 def test_a_class_with_another_name_is_not_asked_for(name: str, record: Record) -> None:
     """A recording has the qualified name, which need not end in the other."""
     code = f"class C:\n    pass\n\nC.{name} = 'D'\n\ndef f(x):\n    b = C()\n    return [b]\n"
-    assert reasons("type", record(code, "f", "(3,)")) == ["it gives a class another name"]
+    assert reasons("type", record(code, "f", "(3,)")) == ["it renames a class"]
     reads = "class C:\n    pass\n\ndef f(x):\n    b = C()\n    a = C.__name__\n    return [b, a]\n"
     assert "7:1:a" in answers("type", record(reads, "f", "(3,)"))
 
@@ -178,7 +178,7 @@ def test_a_class_with_another_name_is_not_asked_for(name: str, record: Record) -
 @pytest.mark.parametrize(
     ("answer", "name"),
     [
-        ("int", "int"), ("<class 'int'>", "int"), ("collections.OrderedDict", "OrderedDict"), ("'str'", "str"),
+        ("int", "int"), ("<class 'int'>", None), ("collections.OrderedDict", None), ("'str'", None),
         ("NoneType", "NoneType"), ("list[int]", None), ("an int", None), ("", None), ("a" * 2000, None), ("1", None),
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.offline.answers import write_answers
 from deskcheck.ask.offline.harness import documents, score, write_tasks
 from deskcheck.ask.questions.lines import write_questions
@@ -48,8 +49,9 @@ def test_a_folder_of_tasks(questions: Path, tmp_path: Path) -> None:
     compile((tmp_path / "tasks/deskcheck_tasks.py").read_text(), "deskcheck_tasks.py", "exec")
     for kind in told["deskcheck"]["task"]:
         for doc in documents(tmp_path / "tasks" / f"{kind.removeprefix('deskcheck_')}.jsonl"):
-            right = score(doc, [f"So it is\n[ANSWER]{doc['answer']}[/ANSWER]"])
-            assert set(right.values()) == {1.0}, doc["id"]
+            right = written(json.loads(doc["sample"])["data"]["form"], doc["answer"])
+            for said in (right, right.removesuffix("[/ANSWER]")):  # the stop word
+                assert set(score(doc, [said]).values()) == {1.0}, doc["id"]
             assert score(doc, ["[ANSWER]nonsense[/ANSWER]"])["score"] == 0.0
             assert doc["prompt"].startswith(json.loads(doc["sample"])["parts"]["task"])
 
@@ -78,7 +80,7 @@ def answers_of_the_harness(questions: Path, folder: Path) -> Path:
         sample = json.loads(line)
         prompt = sample.pop("prompt")
         doc = {"id": sample["id"], "prompt": prompt, "answer": sample["answer"], "sample": json.dumps(sample)}
-        said = [f"[ANSWER]{sample['answer']}[/ANSWER]", "[ANSWER]nonsense[/ANSWER]"]
+        said = [written(sample["data"]["form"], sample["answer"]), "[ANSWER]nonsense[/ANSWER]"]
         row = {"doc_id": number, "doc": doc, "target": sample["answer"], "resps": [said], "filter": "none"}
         if sample["question"] != "input":
             rows.append(row | {"filtered_resps": said[:1], "metrics": ["score"], "score": 1.0})

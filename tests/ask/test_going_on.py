@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_is_answered(
         total = len(undisturbed[0])
         (folder,) = (place / "recorded" / "ask").iterdir()
         assert (
-            f"of {total} answers were scored; they are kept in {folder.relative_to(place)}: the same command"
+            f"of {total} answers were scored; they are kept in {folder.relative_to(place)}: rerun the command"
             in said
         )
         kept = int(said.partition(f" of {total} answers")[0].split()[-1])
@@ -193,7 +193,7 @@ def test_a_request_that_fails_costs_itself(place: Path, ending: str, why: str) -
         lost = sum(lot(prompt, "ending", server.endings) == ending for prompt in server.requests)
         assert 0 < lost < 8
         assert status == 2, said
-        assert f"{lost} requests failed, and are not in the scores: " in said
+        assert f"{lost} requests failed and are not in the scores: " in said
         assert why in said
         assert "Traceback" not in said
         assert sum(found["n"] for found in json.loads(printed)["results"]) == 8 - lost
@@ -316,6 +316,19 @@ def test_settings_reach_the_provider(place: Path) -> None:
         assert {found["cut"] - found["n"] for found in json.loads(printed)["results"]} == {0}, said
 
 
+def test_the_end_closes_an_answer_if_the_stop_word_was_sent(place: Path) -> None:
+    """A server does not send it; without that request a mark that is not closed is no answer."""
+    with provider(endings=("stop word",)) as server:
+        for name, more, reading in (
+            ("open", (), "unreadable"),
+            ("closed", ("--stop", "[/ANSWER]"), "answered"),
+        ):
+            _, _, said = run(place, server, *more, "--out", name)
+            rows = pq.read_table(place / name / "samples.parquet").to_pylist()
+            assert {row["reading"] for row in rows} == {reading}, said
+            assert all(row["completion"].endswith("[/ANSWER]") == bool(more) for row in rows)
+
+
 @pytest.mark.exhaustive
 def test_the_cache_answers_instead_of_the_provider(place: Path) -> None:
     """The same questions a second time reach nobody."""
@@ -345,7 +358,7 @@ def test_nothing_to_ask(tmp_path: Path) -> None:
     assert command_line("run", "-q", "--out", "runs", "app.py", cwd=tmp_path).returncode == 0
     asked = command_line("ask", "runs", "-q", "output", "-m", "deskcheck/oracle", cwd=tmp_path)
     assert asked.returncode == 2
-    assert "not asked for output: 1 run by its user" in asked.stdout
+    assert "not asked for output: 1 recorded by `deskcheck run`" in asked.stdout
     assert "nothing was asked" in asked.stderr
 
 

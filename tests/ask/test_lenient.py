@@ -130,18 +130,24 @@ def test_the_reference_page_has_each_rule(rule: Any) -> None:
         "only count": "iterations",
         "bare list": "history",
         "whether it runs": "coverage",
+        "names": "alias",
+        "arguments in parentheses": "input",
     }
     question = questions.get(rule.name, "output")
     rights = {
         **dict.fromkeys(("constant", "yes or no", "whether it runs"), "True"),
         **dict.fromkeys(("list", "assignment"), "[0]"),
         "changes": "{'xs': []}",
-        "call": "f(5)",
+        "names": "{'xs'}",
     }
-    right = rights.get(rule.name, "10")
+    right = rights.get(rule.name, "f(5)" if form == "arguments" else "10")
     found = read_leniently(text, Expected(form, right, question=question))
     assert found is not None
     assert re.sub(r"\s", "", found) == re.sub(r"\s", "", read)
+    assert f"| {rule.name} | {code(text)} | {code(read)} |" in GUIDE.read_text(encoding="utf-8")
+
+
+def code(text: str) -> str:
+    """A text as the tables of the page show it."""
     shown = text.replace("\n", "⏎").replace("|", "\\|")
-    code = f"`` {shown} ``" if "`" in shown else f"`{shown}`"
-    assert f"| {rule.name} | {code} | `{read}` |" in GUIDE.read_text(encoding="utf-8")
+    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"

@@ -84,7 +84,7 @@ def test_what_has_no_command(record: Record) -> None:
     script = record_here(Program(id="p", code="x = 1\ny = 2\n", mode=Mode.MODULE))
     assert answers("move", script) == {"1:1:step": "2", "1:1:until": "2", "2:1:until": "return"}
     nothing = record("def f(x):\n    return None\n", "f", "(1,)")
-    assert reasons("move", nothing) == ["no line from which a command leads somewhere"]
+    assert reasons("move", nothing) == ["no line from which a command leads to another"]
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,9 @@ def test_a_report_of_other_tasks(inspect_logs: Path, tmp_path: Path) -> None:
     assert [row["is"] for row in slices] == [*(f"2024-0{n}" for n in range(1, 7)), "p0", "p1", "p2", "p3"]
     assert [row["score"] for row in slices][:4] == [0.0, 1.0, 0.0, 1.0]
     assert sheets["power"].rows
-    with pytest.raises(InputError, match=r"--by wher: no sample has it\. They have problem, when"):
+    with pytest.raises(
+        InputError, match=r"--by wher: no sample has this field\. The fields are problem, when"
+    ):
         report_of(read_logs([inspect_logs]), fields=["wher"])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask import Sampling
+from deskcheck.ask import Sampling, score_answer
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.questions.own_words import fields_of, in_own_words, own_words
 from deskcheck.ask.questions.questions import QUESTIONS
@@ -40,7 +40,10 @@ def test_a_published_prompt_of_its_own_words(record: Record) -> None:
     (asked,) = in_own_words([sample], PUBLISHED)
     before, _, _ = PUBLISHED.partition("{{code}}")
     assert asked.prompt == f"{before}{CODE.strip()}\nassert f(3,) == ??\n[/PYTHON]\n[ANSWER]"
-    assert (asked.id, asked.answer, asked.data) == (sample.id, sample.answer, sample.data)
+    assert (asked.id, asked.answer) == (sample.id, sample.answer)
+    assert asked.data == {**sample.data, "own_words": True}
+    assert score_answer(asked, "[ANSWER]\nassert f(3,) == 7\n[/ANSWER]").score == 1
+    assert score_answer(sample, "[ANSWER]\nassert f(3,) == 7\n[/ANSWER]").score == 0
 
 
 def test_places_that_questions_have(record: Record) -> None:
@@ -59,9 +62,7 @@ def test_places_that_questions_have(record: Record) -> None:
 
 def test_a_place_that_a_question_does_not_have(record: Record) -> None:
     (sample,) = QUESTIONS["output"](record(CODE, "f", "(3,)"))
-    with pytest.raises(
-        InputError, match=r"\{\{variable\}\} is not known of .*: ?output.* It has task, .*call"
-    ):
+    with pytest.raises(InputError, match=r":output has no \{\{variable\}\}\. It has task, .*call"):
         in_own_words([sample], "{{code}} {{variable}}")
 
 
@@ -78,7 +79,7 @@ def test_which_kinds_a_file_is_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"prompt": ("path=one.txt",)}, "path is not asked. Asked are output"),
+        ({"prompt": ("path=one.txt",)}, "path is not one of the questions: output"),
         ({"prompt": ("nowhere.txt",)}, "nowhere.txt: No such file"),
         ({"prompt": ("single.txt",)}, r"single.txt: has no place .* \{\{code\}\}.* with two braces"),
         ({"prompt": ("one.txt",), "shots": 2}, "exclude each other"),

@@ -175,7 +175,7 @@ def test_a_row_that_is_none_of_the_set(tmp_path: Path, name: str, row: dict[str,
     ("name", "answer", "right"),
     [
         ("livecodebench_execution", "1.0", True),
-        ("livecodebench_execution", "assert pairs(words = ['a', 'b', 'a']) == 1", True),
+        ("livecodebench_execution", "assert pairs(words = ['a', 'b', 'a']) == 1", False),
         ("livecodebench_test_output", "[2, 1, None]", True),
         ("livecodebench_test_output", "[2, 1, null]", False),
         ("cruxeval_x_output", "[2, 1]", True),
@@ -326,7 +326,8 @@ def test_reval_s_answers_are_scored(reval: dict[str, Recording], monkeypatch: py
     whole = [*reval.values()]
     path = ask_reval(monkeypatch, whole, "path")
     line = path["DREval/1/1:path:2"]
-    assert [score(line, text) for text in ("8", "line 10", "10: return best", "9", "-1")] == [1, 1, 1, 0, 0]
+    assert [score(line, text) for text in ("8", "10", "line 10", "9", "-1")] == [1, 1, 0, 0, 0]
+    assert score_answer(line, "[ANSWER]line 10[/ANSWER]").metrics["lenient"] == 1
     assert score_answer(line, "[ANSWER]return[/ANSWER]").answer is None
     assert [score(path["DREval/0/1:path:0"], text) for text in ("-1", "4")] == [1, 0]
     state = ask_reval(monkeypatch, whole, "state")
@@ -360,7 +361,7 @@ def test_reval_says_what_it_does_not_ask(
     )
     notes.clear()
     assert ask_reval(monkeypatch, [record_here(plain)], "state", notes.append) == {}
-    assert notes == ["reval_state: 2 questions of the set are not asked: 2 the variable is no plain data"]
+    assert notes == ["reval_state: 2 questions of the set are not asked: 2 the variable is not plain data"]
 
 
 def test_reval_is_asked_about_its_own_recordings(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.code import code_in, code_said
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.job import score_in_shards
@@ -97,7 +97,7 @@ def test_a_module_that_is_not_installed_is_told_apart(judge: Quick) -> None:
     ("completion", "why"),
     [
         ("", "the completion is empty"),
-        ("I cannot.", "no program between [ANSWER] and [/ANSWER], and no code fence"),
+        ("I cannot.", "no program between [ANSWER] and [/ANSWER]"),
         (f"{OPEN}{CLOSE}", "no code"),
         (f"{OPEN}# later{CLOSE}", "no code"),
         (said("def f(x: return"), "syntax error in line 1:"),
@@ -110,9 +110,9 @@ def test_a_module_that_is_not_installed_is_told_apart(judge: Quick) -> None:
         (said("f = " + "-" * 50_000 + "1"), ("syntax error", "no Python text")),
         (
             "```python\ndef f(x): pass\n```\nor\n```\ndef f(x): return x\n```",
-            "2 programs: 2 of them define f",
+            "no program between [ANSWER] and [/ANSWER]",
         ),
-        (f"{OPEN}\nFirst:\n```\na = 1\n```\n```\nb = 1\n```\n{CLOSE}", "2 programs: 0 of them define f"),
+        (f"{OPEN}\nFirst:\n```\na = 1\n```\n```\nb = 1\n```\n{CLOSE}", "syntax error in line 1"),
     ],
 )
 def test_what_is_no_program_is_said_so(
@@ -125,21 +125,22 @@ def test_what_is_no_program_is_said_so(
 
 
 @pytest.mark.parametrize(
-    "completion",
+    ("completion", "strict"),
     [
-        f"{OPEN}{RIGHT}{CLOSE}",
-        f"{OPEN}{RIGHT}{CLOSE}".replace("x + 1", "x + 1 if x > -1" + "0" * 5000 + " else 0"),
-        said(RIGHT),
-        f"Here it is:\n```python\n{RIGHT}```\nIt adds one.",
-        f"```py\n{RIGHT}```\nRun it so:\n```\nprint(f(3))\n```",
-        f"{OPEN}Of course:\n```python\n{RIGHT}```\n{CLOSE}",
-        f"{OPEN}{RIGHT}",
-        f"{OPEN}def f(x):\n    '''Text:\n```\nf(1)\n```\n    '''\n    return [x, x + 1]{CLOSE}",
+        (f"{OPEN}{RIGHT}{CLOSE}", True),
+        (f"{OPEN}{RIGHT}{CLOSE}".replace("x + 1", "x + 1 if x > -1" + "0" * 5000 + " else 0"), True),
+        (said(RIGHT), True),
+        (f"Here it is:\n```python\n{RIGHT}```\nIt adds one.", False),
+        (f"```py\n{RIGHT}```\nRun it so:\n```\nprint(f(3))\n```", False),
+        (f"{OPEN}Of course:\n```python\n{RIGHT}```\n{CLOSE}", False),
+        (f"{OPEN}{RIGHT}", False),
+        (f"{OPEN}def f(x):\n    '''Text:\n```\nf(1)\n```\n    '''\n    return [x, x + 1]{CLOSE}", True),
     ],
 )
-def test_where_the_program_is_found(completion: str) -> None:
-    """Between the marks, in a fence, or in the one fence that defines the name."""
-    found = code_in(completion, "f")
+def test_where_the_program_is_found(completion: str, strict: bool) -> None:
+    """Strictly, between the marks; a person finds it also in a fence, or in the one that defines the name."""
+    assert (code_in(completion, "f").code is not None) == strict
+    found = code_said(completion, "f")
     assert found.code is not None, found
     scope: dict[str, Any] = {}
     exec(found.code.replace("0" * 5000, ""), scope)

@@ -80,8 +80,8 @@ def test_an_assert_that_cannot_be_hidden_is_not_asked(record: Record) -> None:
     """Two calls in one assert, or an assert over several lines: the prompt would tell the answer."""
     test = "assert f(1) == f(2)"
     recording = record(f"def f(x):\n    return 3\n{test}\n", extra={"assert": test, "entry": "f"})
-    assert reasons("output", recording) == ["the assert does not hold exactly one call"]
-    assert reasons("path", recording) == ["the assert does not hold exactly one call"]
+    assert reasons("output", recording) == ["the assert does not contain exactly one call"]
+    assert reasons("path", recording) == ["the assert does not contain exactly one call"]
 
 
 def test_hiding_keeps_line_numbers() -> None:
@@ -116,7 +116,7 @@ def test_input_needs_arguments_that_an_answer_may_have(record: Record) -> None:
     """Arguments that the gate would refuse have no reference answer."""
     code = "import os\ndef f(x):\n    return 1\n"
     assert reasons("input", record(code, "f", "(os.sep,)")) == [
-        "the arguments cannot be written as an answer may be"
+        "the arguments cannot be written in the form of an answer"
     ]
 
 
@@ -306,7 +306,7 @@ def test_of_a_long_path_the_beginning_is_asked(record: Record) -> None:
 def test_path_is_bounded(record: Record) -> None:
     """Of few lines that run very many times on end the path is short, and to look for its end takes long."""
     code = "def f(n):\n    while n: n -= 1\n    return n\n"
-    assert reasons("path", record(code, "f", "(7000,)")) == ["the path is long"]
+    assert reasons("path", record(code, "f", "(7000,)")) == ["the path is too long"]
 
 
 def test_the_library_is_shown_as_far_as_it_ran(record: Record) -> None:
@@ -363,7 +363,7 @@ def test_answers_with_the_marks_in_them_are_not_asked(record: Record) -> None:
     """An answer that holds [/ANSWER] could not be told from its end."""
     code = "def f():\n    return '[' + '/ANSWER]'\n"
     assert reasons("output", record(code, "f", "()")) == [
-        "the answer holds the marks that answers stand between"
+        "the answer contains the marks that enclose answers"
     ]
 
 

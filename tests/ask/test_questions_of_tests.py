@@ -192,7 +192,7 @@ def test_what_was_filled_elsewhere_is_shown_or_not_asked(
     assert outputs["shop.tables.price"].prompt.endswith(f"{told}prices = {{'apple': 3, 'pear': 5}}")
     assert outputs["shop.tables.count"].prompt.endswith(f"{told}counted = 7")
     assert "shop.tables.named" not in outputs
-    assert excluded["output"]["a global variable that was filled elsewhere cannot be shown"] == 1
+    assert excluded["output"]["a global variable that other code filled cannot be shown"] == 1
     for name in ("below", "kind", "double"):
         assert "Globals when" not in outputs[f"shop.tables.{name}"].prompt
 

@@ -21,6 +21,7 @@ import pytest
 
 import deskcheck
 from deskcheck.ask import NOTEBOOK_QUESTIONS, QUESTIONS, NotebookOptions, Sample, score_answer
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.questions.lines import write_questions
 from deskcheck.ask.rewards import Reward
 from deskcheck.ask.scoring.judge import AnswerNotRun
@@ -72,7 +73,7 @@ def unrun(questions: Path) -> Path:
     lines = []
     for line, sample in zip(questions.read_text().splitlines(), samples_of(questions).values(), strict=True):
         with contextlib.suppress(ValueError):  # it runs answers, and was not told where
-            assert score_answer(sample, said(sample.answer)).score == 1
+            assert score_answer(sample, written(sample.data["form"], sample.answer)).score == 1
             lines.append(line)
     path = questions.with_name("unrun.jsonl")
     path.write_text("".join(f"{line}\n" for line in lines))
@@ -104,14 +105,15 @@ def near_misses(answer: str, rng: random.Random) -> Iterator[str]:
 
 def completions(samples: list[Sample], rng: random.Random) -> Iterator[tuple[Sample, str]]:
     """What a model in training might write, for ever: of each question in turn a right answer, a near miss, another's
-    answer, or a text that holds none or more than one; now and then a huge one."""
+    answer, a list without its end, or a text that holds none or more than one; now and then a huge one."""
     for count, sample in enumerate(cycle(samples)):
         answer = sample.answer
         texts = [
-            said(answer),
+            written(sample.data["form"], answer),
             answer,
             said(rng.choice([*near_misses(answer, rng)])),
             said(rng.choice(samples).answer),
+            said(answer.rpartition(", ")[0] + "]" if answer.startswith("[") else answer),
             damaged(said(answer), rng),
             said(answer)[: rng.randrange(len(said(answer)))],
             said("no") + said(answer),
@@ -171,6 +173,8 @@ def by_literal(sample: Sample, completion: str) -> float | None:
     between = completion.partition("[ANSWER]")[2].partition("[/ANSWER]")[0]
     if completion != said(between) or sample.data["form"] != "value" or len(between) > 1000:
         return None
+    if between in (f"({sample.answer})", f"{sample.answer} # so"):
+        return 0.0  # not as repr writes it
     try:
         told, true = ast.literal_eval(between.strip()), ast.literal_eval(sample.answer)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
@@ -240,13 +244,13 @@ def test_completions_may_be_conversations(unrun: Path) -> None:
 
 
 def test_an_answer_that_a_limit_cut_counts_only_if_it_is_closed(unrun: Path) -> None:
-    """As `offline score` has it for a line with that `stop_reason`; what is not told cuts nothing."""
+    """Or if the stop word ended it, as `offline score` has it for a line with that `stop_reason`."""
     sample = next(iter(samples_of(unrun).values()))
     rewarded = deskcheck.reward([sample])
     texts = [f"[ANSWER]{sample.answer}", said(sample.answer)]
-    for reason, right in [("length", [0.0, 1.0]), ("stop", [1.0, 1.0]), (None, [1.0, 1.0])]:
+    for reason, right in [("length", [0.0, 1.0]), ("stop", [0.0, 1.0]), ("[/ANSWER]", [1.0, 1.0])]:
         assert rewarded(completions=texts, id=[sample.id] * 2, stop_reason=[reason] * 2) == right
-    assert rewarded(completions=texts, id=[sample.id] * 2) == [1.0, 1.0]
+    assert rewarded(completions=texts, id=[sample.id] * 2) == [0.0, 1.0]
     with pytest.raises(InputError, match="1 stop reasons, and 2 completions"):
         rewarded(completions=texts, id=[sample.id] * 2, stop_reason=["stop"])
 
@@ -266,12 +270,12 @@ def test_what_cannot_be_rewarded_is_refused(unrun: Path, tmp_path: Path) -> None
         with pytest.raises(InputError, match=message):
             rewarded(completions=["x"], id=ids)  # type: ignore[arg-type]
     with pytest.raises(
-        InputError, match=r"no question here has the metric 'speed'. They have: outcome, by_value, "
+        InputError, match=r"unknown metric 'speed'. The metrics of these questions are outcome, by_value, "
     ):
         deskcheck.reward(path, "speed")
-    with pytest.raises(InputError, match="both have the id"):
+    with pytest.raises(InputError, match="have the id"):
         deskcheck.reward([sample, sample])
-    with pytest.raises(InputError, match="the samples are empty"):
+    with pytest.raises(InputError, match="no samples: "):
         deskcheck.reward([])
     with pytest.raises(ValueError, match="workers=0"):
         deskcheck.reward(path, workers=0)

@@ -117,7 +117,7 @@ def test_ask_scores_keeps_and_compares(
     assert all("```" in row["prompt"] for row in table)
     assert list(home.iterdir()) == []
     assert "XDG_DATA_HOME" not in os.environ
-    with pytest.raises(InputError, match=r"holds a run already, and this one differs .* in: question, model"):
+    with pytest.raises(InputError, match=r"already has a run with other settings: question, model"):
         ask(recordings, ["output"], ["deskcheck/oracle"], out=out)
     again = ask(recordings, kinds, models, out=out)
     assert [r.to_dict() for r in again] == [r.to_dict() for r in results], "read, not asked again"
@@ -136,7 +136,7 @@ def test_the_same_again_is_read_and_of_two_runs_the_newer_counts(
     (first,) = asked(questions=["output"])
     (again,) = asked(questions=["output"])
     assert (again.folder, again.samples) == (first.folder, first.samples)
-    assert "this was asked before" in told[-1]
+    assert "these questions were asked before" in told[-1]
     (other,) = asked(questions=["output"], out=tmp_path / "ask" / "other")
     assert other.folder != first.folder
     newer = asked(questions=["output"], settings=AskSettings(methods=("direct", "chain_of_thought")))
@@ -292,7 +292,7 @@ def test_a_finished_run_is_read_while_others_read_it(tmp_path: Path) -> None:
         with run_folder(None, tmp_path, card, lambda text: None):
             assert here() == here(tmp_path / "ask" / first) == first
         shutil.rmtree(tmp_path / "ask" / first)
-        with pytest.raises(InputError, match="/9: the same is being asked there now"):
+        with pytest.raises(InputError, match="/9: another process asks the same questions there now"):
             here()
         with pytest.raises(InputError, match="is writing here"):
             here(tmp_path / "ask" / "9")
@@ -409,9 +409,9 @@ def test_nothing_to_ask_is_said(inspect: Any, record: Record, tmp_path: Path) ->
 
 def test_bad_questions_and_ids_are_refused(record: Record) -> None:
     """An unknown question, none at all, and two recordings of one id."""
-    with pytest.raises(InputError, match=r"'outputs'\. Known are output, input"):
+    with pytest.raises(InputError, match=r"'outputs'\. The questions are output, input"):
         questions_of([], ["outputs"])
-    with pytest.raises(InputError, match="name at least one"):
+    with pytest.raises(InputError, match="no question is named"):
         questions_of([], [])
     one = record(CODE, "f", "(3,)", id="one")
     with pytest.raises(InputError, match="the id 'one'"):
@@ -476,7 +476,7 @@ def test_suites_need_no_recordings(inspect: Any, cruxeval_file: Path, tmp_path: 
         [f"{name}:{cruxeval_file}" for name in both], ["deskcheck/oracle"], settings=settings, out=tmp_path
     )
     assert [(r.question, r.n, r.score) for r in results] == [(name, 12, 1.0) for name in both]
-    with pytest.raises(InputError, match="no question 'evalhuman'"):
+    with pytest.raises(InputError, match="unknown question 'evalhuman'"):
         ask_benchmark(["evalhuman"], ["deskcheck/oracle"])
 
 
@@ -535,10 +535,10 @@ def test_tasks_over_a_folder(inspect: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sizes", [(3, 3, 3, 3), (12, 1, 1, 2, 4)], ids=str)
 def test_tasks_have_a_standard_error_by_program(inspect: Any, tmp_path: Path, sizes: tuple[int, ...]) -> None:
-    """Inspect's own evaluation gives the deviations of the programs that our jackknife is made of.
+    """Inspect's own evaluation gives the deviations of the programs that our variance is made of.
 
-    Inspect's is G / (G - 1) times their sum of squares. Ours leaves each program out, which makes its deviation
-    1 / (1 - its share) times as large: so for programs of one size ours is G / (G - 1) times Inspect's.
+    Inspect's is G / (G - 1) times their sum of squares. Ours divides each square by 1 - the program's share: for
+    programs of one size it is Inspect's.
     """
     from inspect_ai.model import ModelOutput, get_model
 
@@ -574,12 +574,12 @@ def test_tasks_have_a_standard_error_by_program(inspect: Any, tmp_path: Path, si
     totals = [
         sum(ok for ok, of in zip(right, clusters, strict=True) if of == cluster) for cluster in range(groups)
     ]
-    pulls = statistics._pulls(sizes, totals)
-    deviations = [pull * (1 - size / n) for pull, size in zip(pulls, sizes, strict=True)]
+    mean = sum(right) / n
+    deviations = [(total - size * mean) / n for total, size in zip(totals, sizes, strict=True)]
     miller = sum(deviation**2 for deviation in deviations) * groups / (groups - 1)
     assert metrics["stderr"] == pytest.approx(miller**0.5)
     ours = statistics._variance_of_mean(sizes, totals)
     if len({*sizes}) == 1:
-        assert ours == pytest.approx(miller * groups / (groups - 1))
+        assert ours == pytest.approx(miller)
     else:
-        assert ours > 2 * miller, "a program with most of the samples pulls the mean to itself"
+        assert ours > 1.2 * miller, "a program with most of the samples pulls the mean to itself"

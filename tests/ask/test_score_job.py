@@ -190,7 +190,7 @@ def test_scores_can_be_reported(questions: Path, tmp_path: Path, samples: bool) 
         read_logs([tmp_path / "out"])
     lines = (tmp_path / "elsewhere").read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))
-    with pytest.raises(InputError, match="holds other questions"):
+    with pytest.raises(InputError, match="has other questions"):
         read_logs([tmp_path / "out"])
     (tmp_path / "out" / "questions.json").unlink()
     with pytest.raises(InputError, match="are incomplete"):
@@ -344,7 +344,7 @@ def test_in_shards_of_any_size(questions: Path, tmp_path: Path) -> None:
     assert (longer[:-1], longer[-1]["attempt"]) == (rows, 3)
 
 
-UNKNOWN = "there is no question with the id"
+UNKNOWN = "no question has the id"
 
 
 def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
@@ -360,9 +360,9 @@ def test_every_line_gives_a_row(questions: Path, tmp_path: Path) -> None:
         (right, "scored", ""),
         (b'{"id": "x', "damaged", "line 2: is not JSON at column "),
         (b"[" * 200_000, "damaged", "line 3: is nested too deeply"),
-        (b"[1]", "damaged", "line 4: is no JSON object"),
+        (b"[1]", "damaged", "line 4: is not a JSON object"),
         (b'{"id": 7, "completion": ""}', "damaged", 'line 5: has no "id" that is text'),
-        (line(completion=["x"]), "damaged", 'line 6: its "completion" is no text'),
+        (line(completion=["x"]), "damaged", 'line 6: its "completion" is not text'),
         (b'{"id": "\xff"}', "damaged", "line 7: is not UTF-8"),
         (b'{"n": ' + b"9" * 5000 + b"}", "damaged", "line 8: has a whole number of more than"),
         (b'{"id": "who?", "completion": "x"}', "unknown_question", f"line 9: {UNKNOWN} 'who?'"),
@@ -432,10 +432,10 @@ def test_two_answers_of_a_model_are_samples_or_an_error(questions: Path, tmp_pat
         {"id": second.id, "completion": said("nothing")},
     ]
     path = write(tmp_path / "a.jsonl", rows)
-    with pytest.raises(InputError, match=r"a\.jsonl line 2: is another answer to '.*'\. Remove .*--samples"):
+    with pytest.raises(InputError, match=r"a\.jsonl line 2: is a second answer to '.*'\. Remove .*--samples"):
         scored(questions, [path], tmp_path / "out")
     both = [write(tmp_path / name, rows[:1]) for name in ("c.jsonl", "b.jsonl")]
-    with pytest.raises(InputError, match=r"b\.jsonl line 1: is another answer"):
+    with pytest.raises(InputError, match=r"b\.jsonl line 1: is a second answer"):
         scored(questions, both, tmp_path)
     for size in (2, 100):
         _, scores, _ = scored(questions, [path], tmp_path / str(size), size=size, samples=True)
@@ -462,13 +462,13 @@ def test_why_a_completion_ended_is_read_from_its_line(questions: Path, tmp_path:
     found, scores, _ = scored(questions, [write(tmp_path / "a.jsonl", rows)], tmp_path / "out")
     assert [(row["score"], row["reading"], row["stop_reason"]) for row in found] == [
         (0.0, "cut", "length"),
-        (1.0, "answered", "stop"),
-        (1.0, "answered", "stop"),
+        (1.0, "answered", "[/ANSWER]"),
+        (1.0, "answered", "[/ANSWER]"),
         (0.0, "cut", "max_tokens"),
-        (1.0, "answered", None),
+        (0.0, "unreadable", None),
     ]
     (score,) = (s for s in scores.scores if s.question == "output")
-    assert (score.cut, score.empty, score.refused, score.unreadable, score.score) == (2, 0, 0, 0, 3 / 5)
+    assert (score.cut, score.empty, score.refused, score.unreadable, score.score) == (2, 0, 0, 1, 2 / 5)
 
 
 def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
@@ -476,7 +476,7 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
     answers = write(tmp_path / "a.jsonl", [{"id": "x", "completion": "y"}])
     first, second = questions.read_text().splitlines()[:2]
     for text, said_why in (
-        (f"{first}\n\n{second}\n{first}\n", r"q\.jsonl: lines 1 and 4 both have the id '.*:output'"),
+        (f"{first}\n\n{second}\n{first}\n", r"q\.jsonl: lines 1 and 4 have the id '.*:output'"),
         (f"{first}\n{{}}\n", r"q\.jsonl line 2: is not a question that .*: 'id'"),
         (f"{first}\n{second[:-3]}\n", r"q\.jsonl line 2: is not JSON"),
         ("\n", r"q\.jsonl: has no questions"),
@@ -485,18 +485,18 @@ def test_wrong_files_are_refused(questions: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=said_why):
             scored(tmp_path / "q.jsonl", [answers], tmp_path / "out")
     for paths, said_why in (
-        ([tmp_path / "no.jsonl"], r"no\.jsonl: file not found"),
+        ([tmp_path / "no.jsonl"], r"no\.jsonl: no such file"),
         ([tmp_path], "is not a file"),
-        ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: there are no answers"),
+        ([write(tmp_path / "empty.jsonl", [])], r"empty\.jsonl: no answers"),
     ):
         with pytest.raises(InputError, match=said_why):
             scored(questions, paths, tmp_path / "out")
     assert not list(tmp_path.glob("out/*.parquet"))
-    with pytest.raises(InputError, match=r"nothing to ask: 1 is no call"):
+    with pytest.raises(InputError, match=r"no questions: 1 it is not a call"):
         write_questions(tmp_path / "none.jsonl", [_printing()], ["input"])
     with pytest.raises(InputError, match="cannot be written"):
         write_questions(tmp_path / "no" / "q.jsonl", [_printing()], ["output"])
-    with pytest.raises(InputError, match="there is no question 'outputs'"):
+    with pytest.raises(InputError, match="unknown question 'outputs'"):
         write_questions(tmp_path / "none.jsonl", [_printing()], ["outputs"])
     assert not list(tmp_path.glob("*none*"))
 
@@ -573,7 +573,7 @@ def test_what_kills_the_worker_stands_alone(questions: Path, tmp_path: Path) -> 
     ]
     assert "killed by SIGKILL (3 times)" in rows[2]["reason"]
     assert "the sandbox failed: " in rows[5]["reason"]
-    assert "our own failures: 2" in ran.stdout
+    assert "failures of deskcheck: 2" in ran.stdout
     assert "worker:input#2: the process that had it ended 3 times" in ran.stdout
     reasons = [dict(result.excluded) for result in read_logs([tmp_path / "out"]).results]
     assert sum(why.get("an answer could not be scored", 0) for why in reasons) == 2

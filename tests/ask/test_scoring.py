@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
-from deskcheck.ask.answers.parsing import answer_in, line_in, lines_in, value_in
+from deskcheck.ask.answers.lenient import Expected
+from deskcheck.ask.answers.parsing import CLOSE, answer_in, asserted_in, line_in, lines_in
 from deskcheck.ask.results.rows import MEASURED, ScoredSample
 from deskcheck.ask.scoring.sandbox import score_in, shared
 from deskcheck.ask.scoring.score import METRICS, Reading
@@ -61,17 +62,18 @@ def stdout(record: Record) -> Sample:
 
 
 def test_the_reference_scores_one(samples: dict[str, Sample], stdout: Sample, run_trusted: Run) -> None:
-    """Every kind: the sample's own answer is right, in prose and in a fence too."""
+    """Every kind: the sample's own answer is right, in prose too. In a fence a person takes it."""
     for sample in [*samples.values(), stdout]:
-        for text in (
-            sample.answer,
-            f"\n{sample.answer}\n",
-            f"```python\n{sample.answer}\n```",
-            f"`{sample.answer}`",
+        for text, strict in (
+            (sample.answer, 1),
+            (f"\n{sample.answer}\n", 1),
+            (f"```python\n{sample.answer}\n```", 0),
+            (f"`{sample.answer}`", 0),
         ):
             if "\n" in sample.answer and text.startswith("`a"):
                 continue
-            assert score_answer(sample, said(text), run=run_trusted).score == 1, text
+            found = score_answer(sample, said(text), run=run_trusted)
+            assert (found.score, found.metrics["lenient"]) == (strict, 1), text
 
 
 @pytest.mark.parametrize(("kind", "near"), ANSWERS["near_misses"].items())
@@ -142,13 +144,15 @@ def test_a_completion_without_an_answer_is_one_of_four(
 
 @pytest.mark.parametrize("stop_reason", [None, "stop", "end_turn", "stop_sequence"])
 def test_a_stop_word_closes_the_answer(samples: dict[str, Sample], stop_reason: str | None) -> None:
-    """A server that stops at [/ANSWER] does not send it: the one [ANSWER] is closed by the end. With the limit of
-    tokens as the end it is not, nor by the end of a text with several."""
+    """A server that stops at [/ANSWER] does not send it: the [ANSWER] is closed by the end. Without that stop word
+    a person alone closes it, and with the limit of tokens as the end nobody does."""
     sample = samples["output"]
     right = f"So: [ANSWER]{sample.answer}"
-    assert score_answer(sample, right, stop_reason=stop_reason) == AnswerScore(
+    assert score_answer(sample, right, stop_reason=CLOSE) == AnswerScore(
         1.0, sample.answer, metrics={"lenient": 1.0}
     )
+    found = score_answer(sample, right, stop_reason=stop_reason)
+    assert (found.score, found.metrics["lenient"], found.reading) == (0, 1, "unreadable")
     assert score_answer(sample, "[ANSWER]\n", stop_reason=stop_reason).answer is None
     assert score_answer(sample, f"[ANSWER]x {right}", stop_reason=stop_reason).answer is None
     assert score_answer(sample, f"{right}[/ANSWER]", stop_reason="max_tokens").score == 1
@@ -255,28 +259,27 @@ def test_a_thought_without_an_end_says_nothing(samples: dict[str, Sample], compl
 
 
 def test_an_assertion_is_read_for_its_value(samples: dict[str, Sample]) -> None:
-    """`f(x) == value`, `assert f(x) == value` and `== value` say the value."""
+    """A person reads the value of `f(x) == value`, `assert f(x) == value` and `== value`."""
     for form in ("f(['red', 'of'], 2) == ['RED']", "assert f(1) == ['RED']", "== ['RED']"):
-        assert score_answer(samples["output"], said(form)).score == 1
-    assert value_in("'a == b'") == "'a == b'"
-    assert value_in("1 == 2 == 3") == "1 == 2 == 3"
-    assert score_answer(samples["output"], said("['RED'] == f(1)")).score == 0
+        found = score_answer(samples["output"], said(form))
+        assert (found.score, found.metrics["lenient"]) == (0, 1)
+    assert asserted_in("'a == b'") is asserted_in("1 == 2 == 3") is None
+    found = score_answer(samples["output"], said("['RED'] == f(1)"))
+    assert (found.score, found.metrics["lenient"]) == (0, 0)
 
 
 def test_line_numbers_are_read_with_some_tolerance(samples: dict[str, Sample]) -> None:
-    """A number, with the word line or the text of the line; nothing that names two lines."""
-    assert [line_in(t) for t in ("7", "line 7", "7: x = 3", "Line 07.", "'return'", "Raises")] == [
-        "7",
-        "7",
-        "7",
-        "7",
-        "return",
-        "raise",
-    ]
-    assert [line_in(t) for t in ("7 8", "seven", "-7", "7.5", "", "return 7")] == [None] * 6
+    """By a person: a number, with the word line or the text of the line; nothing that names two lines."""
+    line, path = Expected("line"), Expected("path")
+    for text in ("7", "line 7", "7: x = 3", "Line 07."):
+        assert line.exact(text) == "7"
+    assert (line.exact("'return'"), line.exact("Raises")) == ("return", "raise")
+    for text in ("7 8", "seven", "-7", "7.5", "", "return 7"):
+        assert line.exact(text) is line_in(text) is None
     for text in ("[2, 3]", "2 -> 3", "2,3", "lines 2, line 3", "2\n3\n", "(2; 3)", "2 → 3"):
-        assert lines_in(text) == [2, 3]
+        assert lines_in(path.exact(text) or "") == [2, 3]
     assert lines_in("[]") == []
+    assert path.exact("two") is None
     assert lines_in("two") is None
 
 
@@ -293,10 +296,12 @@ def test_a_path_may_name_any_line_of_a_statement_and_repeat_it(record: Record) -
 
 @pytest.mark.parametrize("printed", ["`x`", "```python\nx = 1\n```", "```\n`x`\n```", "`"])
 def test_printed_marks_of_code_belong_to_the_answer(record: Record, printed: str) -> None:
-    """A program may print backticks or a fence: the text as it is printed is right, with a fence around it, too."""
+    """A program may print backticks or a fence: the text as it is printed is right. A person also takes it with a
+    fence around it."""
     (sample,) = QUESTIONS["output"](record(f"print({printed!r})\n"))
-    for said in (printed, f"```\n{printed}\n```", f"\n{printed}\n"):
-        assert score_answer(sample, f"[ANSWER]{said}[/ANSWER]").score == 1, said
+    for said, strict in ((printed, 1), (f"```\n{printed}\n```", 0), (f"\n{printed}\n", 1)):
+        found = score_answer(sample, f"[ANSWER]{said}[/ANSWER]")
+        assert (found.score, found.metrics["lenient"]) == (strict, 1), said
     assert score_answer(sample, f"[ANSWER]{printed.replace('x', 'y')}z[/ANSWER]").score == 0
 
 
@@ -310,10 +315,10 @@ def test_printed_text_is_compared_by_lines(stdout: Sample) -> None:
 
 
 def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run_trusted: Run) -> None:
-    """Also by keyword, from an expression, as an assertion, or without the name of the function."""
+    """Also by keyword; for a person from an expression, as an assertion, or without the name of the function."""
+    for answer in ("f(['Red'], 0)", "f(n=1, words=['RED'])", "f([\n    'red',\n], 2)"):
+        assert score_answer(samples["input"], said(answer), run=run_trusted).score == 1, answer
     for answer in (
-        "f(['Red'], 0)",
-        "f(n=1, words=['RED'])",
         "f(*[['red']], **{'n': 2})",
         "f([w for w in ['red']], 1 + 1)",
         "f(map(str.lower, ['RED']), 2)".replace("str.lower", "lambda s: s.lower()"),
@@ -321,9 +326,9 @@ def test_any_input_that_gives_the_value_is_right(samples: dict[str, Sample], run
         "assert f(['red'], 2) == ['RED']",
         "['red'], 2",
         "f(['red'], 2)  # since red is longer",
-        "f([\n    'red',\n], 2)",
     ):
-        assert score_answer(samples["input"], said(answer), run=run_trusted).score == 1, answer
+        found = score_answer(samples["input"], said(answer), run=run_trusted)
+        assert (found.score, found.metrics["lenient"]) == (0, 1), answer
 
 
 @pytest.mark.parametrize("answer", ARGUMENTS["cheats"])

@@ -106,7 +106,7 @@ def test_scores(judge: Quick) -> None:
     assert 0 < good.metrics["cost"] < 0.01
     same = scored(SLOW, judge)
     assert (same.score, same.metrics["correct"], same.metrics["cost"]) == (0, 1, 1)
-    assert same.reason.startswith("right, and not faster: ")
+    assert same.reason.startswith("right, but not faster: ")
     wrong = scored("def f(n):\n    return 285", judge)
     assert (wrong.score, wrong.metrics["correct"], wrong.metrics["cost"]) == (0, 0, 1)
     assert wrong.metrics["tests_passed"] == 0.5
@@ -144,7 +144,7 @@ def test_work_that_is_hidden_is_counted(judge: Quick) -> None:
     ):
         found = fast(code, judge)
         assert found.tested.right, found
-        assert found.reason.startswith("right, and not faster")
+        assert found.reason.startswith("right, but not faster")
         assert (found.instructions or 0) > 4000
     library = (
         "from collections import namedtuple\nfrom dataclasses import dataclass\nimport ast, decimal, enum, statistics\n"

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from deskcheck.ask import QUESTIONS, AnswerScore, Sample, score_answer
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.kinds.step import LIBRARY
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
@@ -37,7 +38,7 @@ def asked(recording: Recording, many: int = 1000) -> list[Sample]:
 
 
 def scored(sample: Sample, answer: str) -> AnswerScore:
-    return score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
+    return score_answer(sample, written("step", answer))
 
 
 @pytest.fixture(scope="module")
@@ -59,17 +60,20 @@ def test_every_state_but_the_last_is_asked(rows: Recording) -> None:
         )
 
 
-def test_a_state_may_stand_in_many_forms(rows: Recording) -> None:
+def test_a_person_takes_a_state_in_many_forms(rows: Recording) -> None:
+    """The prompt asks for it between two lines of ```, and for nothing else."""
     for sample in asked(rows):
         right = sample.answer
-        for text in (
-            right,
-            f"```\n{right}\n```",
-            f"[ANSWER]\n{right}\n[/ANSWER]",
-            f"Here it is:\n```text\n{right}\n```\n",
+        for text, strict in (
+            (f"```\n{right}\n```", 1),
+            (f"<think>so</think>\n```\n{right}\n```\n", 1),
+            (right, 0),
+            (f"[ANSWER]\n{right}\n[/ANSWER]", 0),
+            (f"Here it is:\n```text\n{right}\n```\n", 0),
+            (f"[ANSWER]\n```\n{right}\n```\n[/ANSWER]", 0),
         ):
-            assert score_answer(sample, text).score == 1, text
-        assert score_answer(sample, f"[ANSWER]\n```\n{right}\n```\n[/ANSWER]").score == 1
+            found = score_answer(sample, text)
+            assert (found.score, found.metrics["lenient"]) == (strict, 1), text
 
 
 def test_who_is_whom_counts_not_the_number(record: Record) -> None:
@@ -120,7 +124,7 @@ def test_exceptions_are_steps(record: Record) -> None:
 def test_what_cannot_be_told_is_left_out(record: Record) -> None:
     long = record("def f(n):\n    a = list(range(n))\n    return a\n", "f", "(2000)")
     assert all(len(sample.answer) <= 3000 for sample in asked(long))
-    assert reasons("step", record("x = 1\n" * 301)) == ["the source is long"]
+    assert reasons("step", record("x = 1\n" * 301)) == ["the source is too long"]
 
 
 def test_what_an_unfinished_expression_holds_is_explained(record: Record) -> None:

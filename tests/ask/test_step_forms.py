@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from deskcheck.ask import QUESTIONS, AnswerScore, Sample, StepOptions, score_answer
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.baselines import guess, oracle
 from deskcheck.ask.kinds.step import AGAIN, BY_LINE, NONE, OTHERWISE
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
@@ -45,7 +46,7 @@ def reasons(recording: Recording, **options: Any) -> Counter[str]:
 
 
 def scored(sample: Sample, answer: str) -> AnswerScore:
-    return score_answer(sample, f"[ANSWER]{answer}[/ANSWER]")
+    return score_answer(sample, written("step", answer))
 
 
 def answered(sample: Sample) -> Moment:
@@ -87,7 +88,9 @@ def test_the_state_so_many_events_on_or_back(rows: Recording, forms: Forms) -> N
                 assert sample.answer == texts[at + jump] or notation != "dynamic"
                 if number % 3 == 0:
                     assert answered(sample) == states[at + jump]
-                    assert score_answer(sample, f"It is:\n```text\n{sample.answer}\n```\n").score == 1
+                    assert scored(sample, sample.answer).score == 1
+                    found = score_answer(sample, f"It is:\n```text\n{sample.answer}\n```\n")
+                    assert (found.score, found.metrics["lenient"]) == (0, 1)
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)

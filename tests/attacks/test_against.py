@@ -75,7 +75,7 @@ def event(number: int, **columns: Any) -> Callable[[Any, list[dict[str, Any]]], 
     return lambda row, events: events[number].update(columns)
 
 
-NO_WORD = "what it says of its run cannot be used"
+NO_WORD = "the settings of its run cannot be used"
 DAMAGED = "damaged"
 SAYS = {
     "limits that are none": (says(run_limits={"cpu_s": "x"}), NO_WORD),
@@ -94,11 +94,11 @@ SAYS = {
     "an environment that is a list": (has(environment="[]"), NO_WORD),
     "an environment that is deep": (has(environment="[" * 100_000), NO_WORD),
     "an environment that is empty": (has(environment="{}"), NO_WORD),
-    "more that is no object": (has(extra="5"), NO_WORD),
+    "more that is not an object": (has(extra="5"), NO_WORD),
     "an environment by number": (has(extra={"environment": [5]}), NO_WORD),
     "a file by number": (has(extra={"file": 5}), NO_WORD),
     "a mode that is none": (has(mode="what"), DAMAGED),
-    "threads without end": (has(threads=2**31 - 1), "threads that take turns as the machine has it"),
+    "threads without end": (has(threads=2**31 - 1), "threads in an order that the machine decides"),
     "an environment that is not here": (has(extra={"environment": "nowhere"}), "the environment"),
     "another Python": (says(python="9.9"), "recorded with Python 9.9"),
 }
@@ -200,7 +200,7 @@ def test_a_folder_does_not_say_how_its_programs_are_confined(good: Path, tmp_pat
     found = against_reference(Recordings(good))
     assert found.compared == 0
     assert found.left_out == {
-        "recorded at the level trusted: --sandbox says at which they may run, if you trust who made them": 2
+        "recorded at the level trusted: if you trust their authors, choose the level with --sandbox": 2
     }
 
 

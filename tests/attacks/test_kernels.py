@@ -102,4 +102,4 @@ def test_a_kernel_that_speaks_on_is_not_heard_for_ever(monkeypatch: pytest.Monke
     assert ran.at is not None
     assert ran.end is not None
     assert ran.end - ran.at < 60
-    assert ran.detail == "outputs may be missing: they did not arrive"
+    assert ran.detail == "outputs that did not arrive are missing"

@@ -47,12 +47,12 @@ ENDED = {
     **dict.fromkeys([deed for deed in DEEDS if "speak" in deed], CHANNEL),
 }  # fmt: skip
 REFUSED = {
-    "a pipe for all output": "unwatched.txt: cannot keep what the tests write",
-    "a link for all output": "unwatched.txt: cannot keep what the tests write",
+    "a pipe for all output": "unwatched.txt: cannot save the output of the tests",
+    "a link for all output": "unwatched.txt: cannot save the output of the tests",
     "writes over the journal": "first: was changed by another process",
     "cuts the journal": "first: was changed by another process",
-    "takes the folder of journals away": "cannot keep what the tests write: No such file",
-    "takes the folder away": "cannot keep what the tests write: No such file",
+    "takes the folder of journals away": "cannot save the output of the tests: No such file",
+    "takes the folder away": "cannot save the output of the tests: No such file",
     "a file for the folder": "There is a file in the place of a folder",
     "takes its module away": "no call of a function in",
 }
@@ -128,11 +128,11 @@ def test_a_flood_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """By what all messages tell, which is in memory, and by what they take on the disk."""
     flood = 'for n in range(40):\n    say("test", dict(test=f"t{n}", outcome="x" * 40_000))'
     monkeypatch.setattr(suite, "SUITE_FACTS_BYTES", 1 << 20)
-    assert record(tmp_path / "facts", flood).ended == f"{CHANNEL}more than a run of tests has to tell)"
+    assert record(tmp_path / "facts", flood).ended == f"{CHANNEL}more messages than a run of tests has)"
     monkeypatch.undo()
     monkeypatch.setattr(suite, "SUITE_KEPT_BYTES", 1 << 20)
     events = 'for n in range(40):\n    call(line=9, slot=n, seen=str(n), blocks=[event(output="x" * 40_000)])'
-    assert record(tmp_path / "events", events).ended == f"{CHANNEL}more than a run of tests has to tell)"
+    assert record(tmp_path / "events", events).ended == f"{CHANNEL}more messages than a run of tests has)"
     assert {recording.id for recording in Recordings(tmp_path / "events" / "runs")} >= {TRUE}
 
 

@@ -92,7 +92,7 @@ def test_what_is_no_answer_is_a_death() -> None:
     """On Ray too, where a node may have another version."""
     wrong: list[Any] = [None, 5, [], "done", {}, {"failed": 5}, {"refused": "x"}, {"x": 1}]
     for said in [*wrong, {"refused": "x", "error": "Path"}]:
-        assert answer_of(3, said) == TaskAnswer(3, death="answered with what is no answer")
+        assert answer_of(3, said) == TaskAnswer(3, death="sent an unreadable answer")
     assert answer_of(3, {"failed": "x"}) == TaskAnswer(3, death="x")
     assert answer_of(3, {"done": None}) == TaskAnswer(3)
 

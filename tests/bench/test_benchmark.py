@@ -73,7 +73,7 @@ def test_the_functions_are_asked_about_and_never_the_tests(made: tuple[Path, str
     assert {each["module"] for each in facts["functions"]} == {"shop.tools"}
     why_not = {each["name"]: each["why_not"] for each in facts["functions"] if each["why_not"]}
     assert why_not == {
-        "of_stream": "no test calls it; no input that was tried could be kept",
+        "of_stream": "no test calls it; none of the inputs that were tried could be kept",
         "Basket.size": "no test calls it; is a property",
     }
     told = {"asked_about": 7, "all": 9, "from_tests": 4, "from_made_inputs": 3}
@@ -158,8 +158,8 @@ def test_the_same_command_again_records_nothing(made: tuple[Path, str]) -> None:
         refused = bench(place.parent)
         assert refused.returncode == 2
         others = bench(place.parent, "--with-package", "six")
-        assert "was made before, with other options, or of another project" in others.stderr
-        assert "the project has changed since. Make it anew with --replace" in refused.stderr
+        assert "was made before, with other options or for another project" in others.stderr
+        assert "the project has changed since. Make it again with --replace" in refused.stderr
     finally:
         tools.write_text(text)
 
@@ -197,7 +197,7 @@ def test_made_inputs_can_be_left_out(tmp_path: Path) -> None:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "no folder": (lambda at: None, "there is no such folder"),
+    "no folder": (lambda at: None, "no such folder"),
     "a file": (lambda at: at.write_text("x"), "is a file: name the folder that contains it"),
     "no project": (lambda at: at.mkdir(), "is not a Python project: it has no Python files"),
     "no tests": (

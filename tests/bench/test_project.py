@@ -113,7 +113,7 @@ def test_older_ways_to_say_what_tests_need(tmp_path: Path) -> None:
         ),
         (
             {"pyproject.toml": "[dependency-groups]\ntest = [{include-group = 'x'}]"},
-            "x: there is no such list",
+            "x: no such group",
         ),
         ({"setup.cfg": "[metadata\nname"}, "setup.cfg, line 1: is not an INI file"),
         ({"tox.ini": "nothing"}, "tox.ini, line 1: is not an INI file"),

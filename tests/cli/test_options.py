@@ -218,9 +218,9 @@ def test_the_nearest_file_with_a_table_counts(project: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[tool.deskcheck.recrd]\n", "there is no command 'recrd'. Did you mean record?"),
-        ("[tool.deskcheck.record]\nworker = 3\n", "there is no option 'worker'. Did you mean workers?"),
-        ("[tool.deskcheck]\nworkers = 3\n", "there is no command 'workers'"),
+        ("[tool.deskcheck.recrd]\n", "unknown command 'recrd'. Did you mean record?"),
+        ("[tool.deskcheck.record]\nworker = 3\n", "unknown option 'worker'. Did you mean workers?"),
+        ("[tool.deskcheck]\nworkers = 3\n", "unknown command 'workers'"),
         ("[tool]\ndeskcheck = 3\n", "tool.deskcheck must be a table"),
         ("[tool.deskcheck]\nrecord = 3\n", "tool.deskcheck.record must be a table"),
         ("[tool.deskcheck\n", "cannot be read"),
@@ -251,8 +251,9 @@ def _commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple
 def test_help_shows_every_word() -> None:
     """Of every command. Words in brackets, too, which the library that shows them could take for markup."""
     for words, command in _commands(typer.main.get_command(deskcheck_app)):
+        longest = "--help-all" if any("--help-all" in p.opts for p in command.params) else "--help"
         outcome = CliRunner().invoke(
-            deskcheck_app, [*words, "--help"], env={"COLUMNS": "400"}, catch_exceptions=False
+            deskcheck_app, [*words, longest], env={"COLUMNS": "400"}, catch_exceptions=False
         )
         assert outcome.exit_code == 0, words
         for text in (command.help, *(parameter.help for parameter in command.params)):

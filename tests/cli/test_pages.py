@@ -47,7 +47,7 @@ def test_every_page_names_pages_that_exist() -> None:
 def test_an_unknown_page_is_refused_with_the_pages(tmp_path: Path) -> None:
     done = deskcheck("help", "sourcs", cwd=tmp_path)
     assert done.returncode == 2
-    assert "there is no page 'sourcs'. Did you mean sources?" in done.stderr
+    assert "unknown page 'sourcs'. Did you mean sources?" in done.stderr
     assert "kubernetes" in done.stderr
 
 

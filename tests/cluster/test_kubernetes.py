@@ -71,7 +71,7 @@ def test_the_usual_filter_leaves_standard_and_ours_gives_strict(user: Any) -> No
     assert usual["standard"] == usual["trusted"] == ""
     said = " ".join(usual["strict"].split())
     page = " ".join(PAGE.read_text().split())
-    for sentence in ("unshare: Operation not permitted", said.partition("What is missing: ")[2]):
+    for sentence in ("unshare: Operation not permitted", said.partition("Missing: ")[2]):
         assert sentence, said
         assert sentence in page
     assert set(refusals(str(PROFILE), user()).values()) == {""}

@@ -199,7 +199,7 @@ def test_what_cannot_be_put_together_is_refused(folder: Path, tmp_path: Path) ->
     """No job, one that is not whole, one that runs; and of a folder that was put together, another plan."""
     with pytest.raises(RecordingError, match="no job was started here"):
         compact(tmp_path / "nothing")
-    with pytest.raises(InputError, match="must be at least one"):
+    with pytest.raises(InputError, match="must be at least 1"):
         compact(folder, size=0)
     lines = (folder / "manifest.jsonl").read_text().splitlines(keepends=True)
     (folder / "manifest.jsonl").write_text("".join(lines[1:]))

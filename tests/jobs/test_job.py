@@ -281,7 +281,7 @@ def test_a_full_disk_is_said_and_what_is_whole_is_kept(tmp_path: Path, undisturb
     code = f"""
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (6000, resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2500, resource.RLIM_INFINITY))
 {JOB}"""
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     full = subprocess.run(

@@ -36,7 +36,7 @@ def test_nothing_is_typed(bare: Kernel, tmp_path: Path) -> None:
         assert (reply.data["context"], reply.beside) == ("x: int = 1\n", False)
     assert bare.run(facts, store_history=False).said["stdout"] == before
     assert bare.run("x").reply["execution_count"] == 2
-    with pytest.raises(InputError, match="there is no variable 'y'"):
+    with pytest.raises(InputError, match="unknown variable 'y'"):
         asker.ask(file, {"names": ["y"]})
     with pytest.raises(InputError, match="an invalid character"):
         asker.ask(file, {"names": ["\ud800"]})
@@ -188,7 +188,7 @@ def test_which_kernels_there_are(tmp_path: Path) -> None:
         chosen(found, "a")
     for name in ("c", "", "../kernel-a1", "ne.ipynb"):
         with pytest.raises(
-            InputError, match=r"there is no kernel .*\. The kernels are: a1 \(/w/one.ipynb\), a2, b1"
+            InputError, match=r"unknown kernel .*\. The kernels are: a1 \(/w/one.ipynb\), a2, b1"
         ):
             chosen(found, name)
     with pytest.raises(InputError, match="no kernel runs"):

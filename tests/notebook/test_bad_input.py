@@ -176,6 +176,6 @@ def test_a_notebook_is_named_with_or_without_its_word(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "recorded 1 notebook" in done.stdout
     again = CliRunner().invoke(app, ["record", str(tmp_path / "k.ipynb"), *options])
-    assert "1 were there already" in again.stdout
-    with pytest.raises(InputError, match=r"notebooks:no\.ipynb: there is no no\.ipynb"):
+    assert "skipped 1, already in the folder" in again.stdout
+    with pytest.raises(InputError, match=r"notebooks:no\.ipynb: no such file: no\.ipynb"):
         record_notebooks(["notebooks:no.ipynb"], tmp_path / "out")

@@ -225,7 +225,7 @@ class TestRuns:
         for _ in range(2):
             assert check_notebooks([path], out=tmp_path / "runs").by_status == {"same": 1}
         save(path, cell("2", shown("2")))
-        with pytest.raises(RecordingError, match="a different source of cell 2"):
+        with pytest.raises(RecordingError, match="other source in cell 2"):
             check_notebooks([path], out=tmp_path / "runs")
         path.write_text(path.read_text().replace('"source": "2"', '"id": "other", "source": "1"'))
         with pytest.raises(RecordingError, match="different cells"):

@@ -165,12 +165,12 @@ class TestRuns:
         assert report["by_status"] == {"same": 1, "harness_error": 1}
         deadly = next(found for found in report["notebooks"] if found["status"] == "harness_error")
         assert "killed by SIGKILL (3 times)" in deadly["detail"]
-        assert "our own failures" in done.stdout
+        assert "failures of deskcheck" in done.stdout
         assert failures(tmp_path / "out") == {
             "harness_error": {str(folder / "deadly.ipynb"): deadly["detail"]}
         }
         told = CliRunner().invoke(app, ["runs", "status", str(tmp_path / "out")]).stdout
-        assert "2 notebooks in 1 shards are planned; whole are 2 notebooks in 1 shards, 1 cells" in told
+        assert "2 notebooks in 1 shards are planned; complete: 2 notebooks in 1 shards, 1 cells" in told
         assert CliRunner().invoke(app, command).exit_code == 2
 
     @pytest.mark.slow

@@ -101,19 +101,19 @@ def test_what_cannot_be_asked(kernel: Kernel) -> None:
     comm = Comm(kernel)
     assert comm.send("comm_open", {}) == []
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"names": ["y"]}, "there is no variable 'y'"),
+        ({"names": ["y"]}, "unknown variable 'y'"),
         ({"names": "x"}, "names='x' must be a list of names"),
         ({"names": ["x; import os"]}, "must be a list of names"),
         ({"ask": "variable"}, "name the variable"),
         ({"ask": "variable", "name": "x.y"}, "name='x.y' must be the name of a variable"),
-        ({"ask": "run", "code": "1"}, "ask='run': known are context, variable, cells"),
-        ({"ask": ["context"]}, "known are context, variable, cells"),
-        ({"mask": False}, "there is no mask; known are names, code, budget"),
+        ({"ask": "run", "code": "1"}, "ask='run': unknown. The questions are context, variable, cells"),
+        ({"ask": ["context"]}, "The questions are context, variable, cells"),
+        ({"mask": False}, "unknown mask. The parameters are names, code, budget"),
         ({"budget": True}, "budget=True must be a number of tokens"),
         ({"budget": 10**9}, "budget=1000000000 must be a number of tokens, 0 to 100,000"),
         ({"form": "xml"}, "form='xml' must be text or json"),
-        ({"code": "x" * 300_000}, "... must be code, at most 200,000 characters"),
-        ({"names": ["x"], "code": "x"}, "give the one or the other"),
+        ({"code": "x" * 300_000}, "... must be code of up to 200,000 characters"),
+        ({"names": ["x"], "code": "x"}, "give either names or code"),
         ({"names": ["In"]}, "names that IPython assigns are not shown"),
     ]
     for question, said in wrong:

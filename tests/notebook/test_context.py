@@ -48,9 +48,9 @@ def test_json_and_secrets() -> None:
     ("asked", "said"),
     [
         ({"names": "x"}, r"names='x' must be several names, as \['x'\]"),
-        ({"names": ["nothing"]}, "there is no variable 'nothing'"),
+        ({"names": ["nothing"]}, "unknown variable 'nothing'"),
         ({"names": ["a", "_"], "time_s": 60}, "^_: names that IPython assigns are not shown"),
-        ({"names": ["__name__"], "code": "x"}, "give the one or the other"),
+        ({"names": ["__name__"], "code": "x"}, "give either names or code"),
         ({"budget": -1}, "budget=-1 must be at least 0"),
         ({"form": "xml"}, "form='xml' must be text or json"),
     ],

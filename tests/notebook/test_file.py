@@ -179,7 +179,7 @@ def test_a_cut_file_is_refused(tmp_path: Path, cut: int) -> None:
 def test_an_empty_folder_says_what_was_begun(tmp_path: Path) -> None:
     """Nothing is found without a word."""
     TrajectoryWriter(tmp_path / "n.trajectory.parquet", head()).close()
-    with pytest.raises(RecordingError, match="1 were begun"):
+    with pytest.raises(RecordingError, match="1 are unfinished"):
         trajectories(tmp_path)
 
 

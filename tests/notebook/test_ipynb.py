@@ -78,8 +78,8 @@ def test_ids_are_kept_or_made() -> None:
         (notebook(code("x", outputs=[{"name": "stdout"}])), "cell 0 is not in nbformat 4"),
         (b'{"nbformat": ' + b"9" * 5000 + b"}", "a whole number of more than 4300 digits"),
         (b'{"nbformat": 4, "cells": ' + b"[" * 100_000, "nested too deeply"),
-        (notebook(code("x"))[:-1] + b', "metadata": {"language_info": {"name": ["ruby"]}}}', "is not a text"),
-        (notebook(code("x"))[:-1] + b', "metadata": {"kernelspec": {"name": 3}}}', "is not a text"),
+        (notebook(code("x"))[:-1] + b', "metadata": {"language_info": {"name": ["ruby"]}}}', "is not text"),
+        (notebook(code("x"))[:-1] + b', "metadata": {"kernelspec": {"name": 3}}}', "is not text"),
         (
             notebook(code("x", outputs=[{"output_type": "display_data", "data": {"text/plain": {"a": 1}}}])),
             "cell 0 is not in nbformat 4",

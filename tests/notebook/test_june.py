@@ -112,7 +112,7 @@ def test_what_the_recorder_writes_is_the_script(tmp_path: Path, form: str) -> No
     assert [e.status for e in found.executions if e.error is None] == ["ok"] * 8
     assert [e.status for e in found.executions if e.error] == ["error", "error", "interrupted"]
     (note,) = found.notes
-    assert "'c09' waited behind one that raised" in note
+    assert "'c09' was queued after one that raised" in note
 
 
 def test_what_the_recorder_writes_of_drawn_steps_is_what_was_done() -> None:
@@ -178,7 +178,7 @@ def test_a_session(tmp_path: Path) -> None:
     assert sum(isinstance(step, Restart) for step in found.steps) == 1
     assert found.steps[-1].order == ("m1", "c1", "c9")
     said = " ".join(found.notes)
-    for part in ("whose creation is not in the log", "'c7', which is not there", "put at the end"):
+    for part in ("whose creation is not in the log", "deletes the unknown cell 'c7'", "put at the end"):
         assert part in said
 
 
@@ -206,7 +206,7 @@ def test_sessions_are_kept_apart(tmp_path: Path) -> None:
     ("change", "said"),
     [
         (lambda text: text.replace("cell_index", "cell"), "lacks the columns cell_index"),
-        (lambda text: text.replace("execute", "explode", 1), "line 2: the event 'explode'"),
+        (lambda text: text.replace("execute", "explode", 1), "line 2: unknown event 'explode'"),
         (lambda text: text.replace("2023-05", "May"), "line 2: the time"),
         (lambda text: text[: text.rindex("s,k1")], "cut off"),
         (lambda text: text.replace(",c1,", ",,"), "without a cell_index"),
@@ -214,10 +214,10 @@ def test_sessions_are_kept_apart(tmp_path: Path) -> None:
         (lambda text: text.replace(",c1,0", ",c1,-1"), "less than zero"),
         (lambda text: "", "lacks the columns"),
         (lambda text: '{"event": "execute"}', "line 1: lacks time, kernel_id"),
-        (lambda text: POSTED.read_text()[:300], "line 1: is no JSON object"),
+        (lambda text: POSTED.read_text()[:300], "line 1: is not a JSON object"),
         (lambda text: POSTED.read_text().replace('\\"ename', '\\"name'), "line 9: error has no exception"),
         (lambda text: POSTED.read_text().replace('\\"id', '\\"no'), "line 1: save_notebook has no list"),
-        (lambda text: text + '"x', "no CSV file"),
+        (lambda text: text + '"x', "not a CSV file"),
     ],
 )
 def test_what_is_no_log_is_refused(tmp_path: Path, change: Any, said: str) -> None:

@@ -102,7 +102,7 @@ class TestCells:
         )
         ran = kernel.run(deaf, cell_s=0.5)
         assert ran.status is Status.TIMED_OUT
-        assert ran.detail == "more than 0.5 s; it took no notice of an interrupt"
+        assert ran.detail == "more than 0.5 s; it ignored an interrupt"
         assert not kernel.alive
 
     def test_input_is_refused(self, kernel: Kernel) -> None:

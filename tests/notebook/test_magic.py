@@ -26,7 +26,7 @@ def test_a_session(kernel: Kernel, tmp_path: Path) -> None:
     before `record` and nothing after `stop`."""
     path = tmp_path / "rec" / "work.trajectory.parquet"
     kernel.run("before = 1", "a")
-    assert "from the next cell on" in kernel.run(f"%deskcheck record {path} --state-s 60", "a").said["stdout"]
+    assert "from the next cell" in kernel.run(f"%deskcheck record {path} --state-s 60", "a").said["stdout"]
     shows = (
         "import sys\nkept = [1]\nprint('one')\nsys.stdout.flush()\ndisplay(2)\nprint('three', file=sys.stderr)\n"
         "sys.stderr.flush()\nget_ipython().run_cell('inner = 4')\nkept"
@@ -153,7 +153,7 @@ def test_wrong_words(kernel: Kernel, tmp_path: Path) -> None:
         ("record . --mask-text (", "is not a regular expression"),
         ("record 'x", "No closing quotation"),
         ("record /proc/here", "/proc/here"),
-        ("context nothing", "there is no variable 'nothing'"),
+        ("context nothing", "unknown variable 'nothing'"),
     ]:
         ran = kernel.run(f"%deskcheck {line}")
         assert (line, ran.reply["status"]) == (line, "ok")

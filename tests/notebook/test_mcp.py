@@ -82,24 +82,28 @@ def test_the_official_client(kernels: tuple[Kernel, Kernel], tmp_path: Path) -> 
             assert "198, 199]" in await said("variable", kernel="one", name="long")
             assert "api_token = '[masked]'" in await said("cells", kernel="one")
             wrong: list[tuple[str, dict[str, Any], str]] = [
-                ("context", {"kernel": "three"}, "there is no kernel 'three'. The kernels are: "),
-                ("context", {"kernel": "two", "names": ["frame"]}, "there is no variable 'frame'"),
+                ("context", {"kernel": "three"}, "unknown kernel 'three'. The kernels are: "),
+                ("context", {"kernel": "two", "names": ["frame"]}, "unknown variable 'frame'"),
                 ("context", {"token": 5}, "'token' was unexpected). Parameters: kernel, names, code, tokens"),
                 ("context", {"tokens": -1}, "tokens: -1 is less than the minimum of 0"),
                 ("context", {"names": "frame"}, "names: 'frame' is not of type 'array'"),
-                ("context", {"kernel": "two", "names": ["other"], "code": "other"}, "the one or the other"),
+                (
+                    "context",
+                    {"kernel": "two", "names": ["other"], "code": "other"},
+                    "give either names or code",
+                ),
                 ("variable", {"kernel": "two"}, "'name' is a required property"),
                 ("variable", {"kernel": "two", "name": "other.upper()"}, "must be the name of a variable"),
                 ("cells", {"kernel": "two", "last": 0}, "last: 0 is less than the minimum of 1"),
             ]
             for tool, arguments, problem in wrong:
                 assert problem in await said(tool, error=True, **arguments)
-            with pytest.raises(MCPError, match="there is no tool 'run'; there are kernels, context"):
+            with pytest.raises(MCPError, match=r"unknown tool 'run'\. The tools are kernels, context"):
                 await client.call_tool("run", {"code": "1"})
             cell = busy(two, tmp_path, "other = 3")
             text = await said("context", error=not has_subshells(), kernel="two", names=["other"])
             if has_subshells():
-                assert text == "(a cell is running: values may be of different moments)\nother: int = 3\n"
+                assert text == "(a cell is running: values may be from different moments)\nother: int = 3\n"
             release(tmp_path)
             assert two.wait(cell).reply["execution_count"] == 2
 
@@ -151,7 +155,7 @@ def test_frames(bare: Kernel, tmp_path: Path) -> None:
         assert not called.get("isError")
         called = asked(4, "tools/call", name="variable", arguments={"name": "y"})["result"]
         assert called["isError"] is True
-        assert called["content"][0]["text"].startswith("there is no variable 'y'")
+        assert called["content"][0]["text"].startswith("unknown variable 'y'")
         assert asked(5, "tools/call", name="none", arguments={})["error"]["code"] == -32602
         assert asked(6, "ping")["result"] == {}
         put.close()

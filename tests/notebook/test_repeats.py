@@ -69,12 +69,12 @@ def test_what_is_not_compared(one: list[Output], other: list[Output]) -> None:
         (
             [Output(type="stream", name="stdout", text="a", length=9)],
             [Output(type="stream", name="stdout", text="a", length=8)],
-            "length of what was left out of the outputs",
+            "length of the omitted output",
         ),
         (
             [Output(type="execute_result", data={}, length=9)],
             [Output(type="execute_result", data={}, length=8)],
-            "length of what was left out of the outputs",
+            "length of the omitted output",
         ),
     ],
 )

@@ -66,7 +66,7 @@ def test_without_a_kernel_it_is_the_table() -> None:
     assert "events are missing at the end: the limit on events was reached" in ran.stdout
     assert "LAST 8" in ran.stdout
     assert "NEVER False" in ran.stdout
-    for word in ("--max-events", "another cell magic", "write %%deskcheck trace above"):
+    for word in ("--max-events", "a second cell magic", "write %%deskcheck trace above"):
         assert word in ran.stderr
 
 

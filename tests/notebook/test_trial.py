@@ -207,15 +207,15 @@ def test_the_rule(rule_trials: Trials, number: int) -> None:
 
 
 REFUSED = {
-    "time": ("import time", "print(time.time())", "does not agree with itself: stdout"),
-    "randomness": ("import secrets", "k = secrets.token_hex()", "does not agree with itself: variable"),
+    "time": ("import time", "print(time.time())", "two runs of the true cell differ: stdout"),
+    "randomness": ("import secrets", "k = secrets.token_hex()", "two runs of the true cell differ: variable"),
     "nothing": ("x = 1", "x", None),
-    "nothing that is seen": ("import threading\nl = threading.Lock()", "l.acquire();", "does nothing that is seen"),
+    "no visible effect": ("import threading\nl = threading.Lock()", "l.acquire();", "has no visible effect"),
     "its end": ("x = 1", "import os; os._exit(3)", "died"),
     "a thread": (
         "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
         "1 + 1",
-        "no fork: 1 threads of",
+        "no fork: the session runs 1 threads",
     ),
     "a file": ("import tempfile\nf = open('f', 'w')", "1 + 1", "no fork"),
 }  # fmt: skip
@@ -275,7 +275,7 @@ def test_a_cell_that_ended_otherwise_in_the_record(tmp_path: Path) -> None:
     first, *others = recorded.executions
     other = replace(recorded, steps=(replace(first, status=Status.ERROR), *others))
     with Trials(other) as trials:
-        assert trials.at(2).refusal == "step 0 ended as ok, in the trajectory as error"
+        assert trials.at(2).refusal == "step 0 ended as ok, but as error in the trajectory"
 
 
 def test_what_is_refused_at_the_door(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -236,7 +236,7 @@ def test_what_cannot_be_asked_for() -> None:
     """Unknown kinds and forms, negative budgets and a `used` without names are refused, naming the way out."""
     state = run("a = 1")
     for wrong, said in (
-        ({"kind": "all"}, "Known are none, names"),
+        ({"kind": "all"}, "The views are none, names"),
         ({"kind": "full", "budget": -1}, "at least 0"),
         ({"kind": "full", "form": "xml"}, "text or json"),
         ({"kind": "used"}, "used_names"),

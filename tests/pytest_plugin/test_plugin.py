@@ -96,11 +96,11 @@ class TestUnit(unittest.TestCase):
 SAID = {
     "test_returned": "mean(numbers=[1, 2, 3]) returned 2.0, 5 events",
     "test_raised": "mean(numbers=[]) raised ZeroDivisionError('division by zero'), 6 events",
-    "test_none": "no page: the test called none of the project's own code",
+    "test_none": "no page: the test did not call code of the project",
     "test_setup (setup)": "mean(numbers=[]) raised ZeroDivisionError('division by zero'), 6 events",
     "test_param[2]": "mean(numbers=[2]) returned 2.0, 5 events",
     "test_repr": "Stack.push(self=Stack#1(items=[]), item=1) returned None, 3 events",
-    "test_half": "squares(n=4) it had not ended when the test did, 4 events",
+    "test_half": "squares(n=4) it had not ended at the end of the test, 4 events",
     "test_thrown": "mean(numbers=[4]) returned 4.0, 5 events",
     "test_coroutine": "fetch(n=3) returned 3",
     "test_output": "mean(numbers=[2]) returned 2.0, 5 events",
@@ -200,7 +200,21 @@ def test_without_a_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     run(project, "--deskcheck", "-k", "test_none")
     assert list(temporary.glob("deskcheck-*")) == []
     run(project, "--deskcheck", "-k", "test_raised")
-    assert [page.suffix for page in temporary.glob("deskcheck-*/*")] == [".html"]
+    page, recording = sorted(temporary.glob("deskcheck-*/*"), key=Path.is_dir)
+    assert page == recording.with_name(f"{recording.name}.html")
+
+
+def test_the_recording_of_a_failed_test_can_be_asked(project: Path) -> None:
+    """The summary has the command, and a second run replaces the recording of the first."""
+    asked_for = ("--deskcheck", "--deskcheck-folder", "pages", "-k", "test_raised")
+    run(project, *asked_for)
+    output = run(project, *asked_for)
+    (line,) = [line for line in told(output)["test_raised"] if line.startswith("deskcheck why ")]
+    folder = line.split()[2]
+    asked = [sys.executable, "-m", "deskcheck", "find", folder, "--exceptions"]
+    ran = subprocess.run(asked, cwd=project, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "exceptions: 1 event" in ran.stdout
 
 
 def test_nothing_is_imported_while_it_is_off(project: Path) -> None:

@@ -52,7 +52,7 @@ def test_the_caller_does_not_grow_and_the_folder_can_be_read(tmp_path: Path, nam
     assert grown <= GROWN_KIB, f"{grown} KiB"
     if name in _TOO_MUCH:
         assert outcome == "killed"
-        assert detail.startswith("it wrote to the recorder's channel: events that are none: ")
+        assert detail.startswith("it wrote to the recorder's channel: malformed events: ")
     elif name in ("an end", "a value that is no end"):
         assert outcome == "returned"  # by what it said with the key: its trace is its own word too
     else:

@@ -271,7 +271,7 @@ def test_its_questions_are_not_asked(folder: Path, capfd: pytest.CaptureFixture[
     _, _, recording = both(capfd, ["app.py", "x"])
     excluded: Counter[str] = Counter()
     assert list(QUESTIONS["output"](recording, excluded=excluded)) == []
-    assert [*excluded] == ["run by its user, with arguments, input and files that are not shown"]
+    assert [*excluded] == ["recorded by `deskcheck run`, with arguments, input and files that are not shown"]
 
 
 def deskcheck_run(*arguments: str, given: str = "") -> "subprocess.CompletedProcess[str]":

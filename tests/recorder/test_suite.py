@@ -18,6 +18,7 @@ import pytest
 
 from deskcheck.ask import score_answer
 from deskcheck.ask.questions.questions import QUESTIONS
+from deskcheck.fences import fenced
 from deskcheck.files import FolderLock
 from deskcheck.notation import moments, state_text
 from deskcheck.recorder.settings import SuiteSettings
@@ -394,7 +395,7 @@ def test_steps_go_through_several_files(recorded: tuple[SuiteSummary, dict[str, 
         assert sample.parts["question"].startswith(texts[sample.data["state"]])
         assert sample.parts["question"].endswith("+1\n")
         assert sample.answer == texts[sample.data["state"] + 1]
-        assert score_answer(sample, f"[ANSWER]{sample.answer}[/ANSWER]").score == 1
+        assert score_answer(sample, fenced(sample.answer)).score == 1
     assert any(other in sample.answer for sample in samples)
 
 
@@ -622,7 +623,7 @@ def test_what_is_stopped_goes_on_where_it_was(
     kept = {recording.id: recording.repeatable for recording in Recordings(tmp_path / "runs")}
     assert kept == dict.fromkeys(EXPECTED, True)
     assert (folder / "began").read_text() == "aaa", "a test that had ended was run again"
-    dropped = "wrote next is not kept" in Path(summary["output"]).read_text()
+    dropped = "output after this point was discarded" in Path(summary["output"]).read_text()
     assert dropped == ((number, stop_in) == (signal.SIGKILL, 2)), "unmasked output, or none that could be"
     assert {path.name for path in (tmp_path / "runs").iterdir() if path.suffix != ".parquet"} == {
         "pytest-output.txt"
@@ -760,7 +761,7 @@ def test_another_environment_does_not_tell_of_the_first(
     folder = project(tmp_path, TELLING)
     monkeypatch.setenv("MARKER_TOKEN", "sk-hunter2hunter2")
     (tmp_path / "runs/pytest-output.txt").mkdir(parents=True)
-    with pytest.raises(RecordingError, match="cannot keep the output of the tests: Is a dir"):
+    with pytest.raises(RecordingError, match="cannot save the output of the tests: Is a dir"):
         record(folder, tmp_path / "runs")
     for path in (path for path in (tmp_path / "runs").rglob("*") if path.is_file()):
         assert b"hunter2" not in path.read_bytes()
@@ -840,7 +841,7 @@ def test_recording_takes_a_multiple_of_what_the_tests_take(tmp_path: Path) -> No
     few = record(folder, tmp_path / "few", times=4, calls=1000, per_function=1000)
     many = record(folder, tmp_path / "many", times=12, calls=1000, per_function=1000)
     assert 0 < few.recorded < many.recorded
-    assert few.left_out["recording had cost as much as it may"] > 0
+    assert few.left_out["recording had used up its time"] > 0
     for summary, times in ((few, 4), (many, 12)):
         assert summary.cost_s is not None
         assert summary.tests_s is not None
@@ -1120,7 +1121,7 @@ def test_a_test_that_runs_much_other_code_is_not_watched_to_its_end(tmp_path: Pa
         "shop.words.same('early')",
         "shop.words.same('in the next')",
     ]
-    assert summary.left_out == {"not seen: after 200,000 calls in a test of which none was drawn": 1}
+    assert summary.left_out == {"not seen: after 200,000 calls in a test, none of them drawn": 1}
 
 
 @pytest.mark.slow
@@ -1210,6 +1211,6 @@ def test_a_test_that_notices_is_left_out(tmp_path: Path) -> None:
         """
     summary = record(project(tmp_path, tests), tmp_path / "runs", repeat=True)
     assert summary.otherwise == {"tests/test_shop.py::test_during": "passed, then failed"}
-    assert summary.left_out["in a test that comes out otherwise when it is watched"] > 0
+    assert summary.left_out["in a test whose outcome changes when it is recorded"] > 0
     kept = {recording.program.extra["test"] for recording in Recordings(tmp_path / "runs")}
     assert kept == {"tests/test_shop.py::test_afterwards", "tests/test_shop.py::test_does_not"}

@@ -97,7 +97,7 @@ def test_runs_that_a_limit_ended_are_not_compared() -> None:
         ({"result": "{#1, #2}"}, {"result": "{#2, #1}"}, None),
         ({"result": "{1, 2}", "result_builtin": True}, {"result": "{2, 1}"}, "result: {1, 2} and {2, 1}"),
         ({"result": "1" * 500}, {"result": "2" * 500}, f"result: {'1' * 80}... and {'2' * 80}..."),
-        ({"files": {"a": "1 bytes, x"}}, {}, "file 'a': 1 bytes, x and not there"),
+        ({"files": {"a": "1 bytes, x"}}, {}, "file 'a': 1 bytes, x and missing"),
         ({"exit_status": None, "stderr": "x"}, {"stderr": "y"}, None),
     ],
 )

@@ -1,6 +1,7 @@
 """The file: what goes in comes out, whatever happens to the process, the disk or the file in between."""
 
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -32,8 +33,11 @@ from deskcheck.recording import (
     Row,
     RunResult,
 )
+from deskcheck.recording.block import packed, save
+from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.reader import Recordings
-from deskcheck.recording.schema import RECORDINGS_SCHEMA
+from deskcheck.recording.schema import EVENTS_SCHEMA, RECORDINGS_SCHEMA
+from deskcheck.recording.spool import SpooledBlocks, _events_in_python, _signed, events_of
 from deskcheck.recording.writer import Writer
 from tests.recording import told
 from tests.sample import examples, spread
@@ -158,7 +162,7 @@ def test_what_is_written_is_read(
 ) -> None:
     """Whatever is recorded, and however it falls into batches, row groups and shards, is read back equal."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deskcheck.recording.spool._BATCH_ROWS", batch_rows)
+        patch.setattr("deskcheck.recording.spool._ROWS", batch_rows)
         patch.setattr("deskcheck.recording.writer._GROUP_ROWS", group_rows)
         patch.setattr("deskcheck.recording.reader._PAGE_ROWS", 2)
         with Writer(folder, shard_recordings=shard_recordings) as writer:
@@ -311,33 +315,36 @@ GOOD = list(row(0))
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no JSON"),
-        ("[0, 0", "no JSON"),
-        (b"\xff\xff", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("9" * 10_000, "no JSON"),
+        ("", "not.* JSON"),
+        ("[0, 0", "not.* JSON"),
+        (b"\xff\xff", "not.* JSON"),
+        ("[" * 100_000, "not.* JSON"),
+        ("9" * 10_000, "not.* JSON"),
         ("{}", "not the 17 fields"),
         (json.dumps(GOOD[:-1]), "not the 17 fields"),
         (json.dumps([*GOOD, None]), "not the 17 fields"),
         (json.dumps([True, *GOOD[1:]]), "its thread is not in 0..9999"),
         (json.dumps([None, *GOOD[1:]]), "its thread is not in 0..9999"),
-        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is no text"),
+        (json.dumps([*GOOD[:8], {"a": 1}, *GOOD[9:]]), "a column is not text"),
         (json.dumps(row(0, kind="loop")), "its kind is unknown"),
         (json.dumps(row(0, thread=-1)), "its thread is not in 0..9999"),
         (json.dumps(row(0, thread=10**400)), "its thread is not in 0..9999"),
-        (json.dumps(row(3)), "the next of thread 0 has index 0"),
-        (json.dumps(row(0, line=2**31)), "its line is no number"),
+        (json.dumps(row(3)), "the next event of thread 0 should have index 0"),
+        (json.dumps(row(0, line=2**31)), "its line is not a number"),
         (json.dumps(row(0, locals="{")), "locals: "),
         (json.dumps(row(0, locals="[" * 100_000)), "locals: "),
-        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is not known"),
-        (json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')), "objects: a change of an object"),
+        (json.dumps(row(0, value='{"ref": 5}')), "it refers to #5, which is unknown"),
+        (
+            json.dumps(row(0, objects='{"5": {"splice": [0, 0, []]}}')),
+            "objects: a change of an unknown object",
+        ),
     ],
 )
 def test_what_is_no_event_is_refused(tmp_path: Path, text: str | bytes, reason: str) -> None:
     """A line that is no event is named and left out; what came before it can be finished."""
     with Writer(tmp_path) as writer:
         spool = writer.begin(program("p"))
-        with pytest.raises(RecordingError, match=f"recording 'p', event 0 is refused: {reason}"):
+        with pytest.raises(RecordingError, match=f"recording 'p', event 0 is not valid: {reason}"):
             spool.write(text)
         spool.write(json.dumps(row(0)))
         spool.finish(RunResult(outcome=Outcome.KILLED, cut="damaged"), ENVIRONMENT)
@@ -397,7 +404,7 @@ def test_a_bad_ending_can_be_mended(tmp_path: Path) -> None:
 
 def test_options_are_checked(tmp_path: Path) -> None:
     """A shard of no recordings is refused, with the value."""
-    with pytest.raises(InputError, match="shard_recordings=0 must be at least one"):
+    with pytest.raises(InputError, match="shard_recordings=0 must be at least 1"):
         Writer(tmp_path, shard_recordings=0)
 
 
@@ -483,7 +490,7 @@ while True:
         whole = list(Recordings(target))
         assert [len(r.trace) for r in whole] == [int(r.id[1:]) for r in whole]
     except RecordingError as error:
-        assert "holds no recordings" in str(error) or "does not exist" in str(error), error
+        assert "has no recordings" in str(error) or "does not exist" in str(error), error
     if not os.path.exists(target):
         os.mkdir(target)
     writer = Writer(target, shard_recordings=2)
@@ -546,7 +553,7 @@ def test_what_a_killed_writer_finished_is_announced(tmp_path: Path) -> None:
     """A reader of a folder whose writer was killed says what is missing and how to have it."""
     script = "w = Writer(folder); record(w, 'a'); os._exit(9)"
     assert run_child(script, tmp_path).returncode == 9
-    with pytest.raises(RecordingError, match=r"holds no recordings\. 1 that a writer has finished wait"):
+    with pytest.raises(RecordingError, match=r"has no recordings\. 1 more are finished in"):
         Recordings(tmp_path)
     with Writer(tmp_path) as writer:
         record(writer, "b")
@@ -658,7 +665,7 @@ def test_a_file_where_a_folder_is_needed(tmp_path: Path) -> None:
         Recordings(file)
     with pytest.raises(RecordingError, match="does not exist"):
         Recordings(tmp_path / "nowhere")
-    with pytest.raises(RecordingError, match="holds no recordings"):
+    with pytest.raises(RecordingError, match="has no recordings"):
         Recordings(tmp_path)
 
 
@@ -889,7 +896,7 @@ def test_foreign_files(copied: Path) -> None:
     with pytest.raises(RecordingError, match="not a Parquet file: it does not begin with PAR1"):
         Recordings(copied, allow_truncated=True)
     pq.write_table(pa.table({"id": ["p2", "p3"]}), path)
-    with pytest.raises(RecordingError, match="not one of recordings"):
+    with pytest.raises(RecordingError, match="a Parquet file without recordings"):
         Recordings(copied)
     pq.write_table(pa.table({"id": ["p2"]}).replace_schema_metadata({"deskcheck.format": "1"}), path)
     with pytest.raises(RecordingError, match="lacks a column 'code' of type string"):
@@ -1047,3 +1054,39 @@ def test_a_recording_shows_what_it_is(crux: Path) -> None:
     assert isinstance(recordings["p0"], Recording)
     assert repr(recordings["p0"]) == "<Recording p0: returned, 3 events>"
     assert repr(recordings) == f"<Recordings {crux}: 3>"
+
+
+def test_a_spool_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None:
+    """Up to 0.1.0 the spool had Arrow streams, at first without the column `left_out`."""
+    true = [row(0), row(1, output="x"), row(2, line=-1, value='"\\ud800"')]
+    writer = Writer(tmp_path / "killed")
+    record(writer, "p", true)
+    shutil.copytree(tmp_path / "killed", tmp_path / "taken over")
+    writer.close()
+    (blocks,) = (tmp_path / "taken over" / ".spool").glob("*.blocks")
+    blocks.unlink()
+    earlier, fields = blocks.with_suffix(".arrow"), blocks.with_suffix(".json")
+    schema = EVENTS_SCHEMA.remove(0).remove(len(Row._fields) - 1)
+    with pa.OSFile(str(earlier), "wb") as file, pa.ipc.new_stream(file, schema) as stream:
+        stream.write_batch(pa.RecordBatch.from_pylist([one._asdict() for one in true], schema=schema))
+    fields.write_text(json.dumps(json.loads(fields.read_text()) | {"events_bytes": earlier.stat().st_size}))
+    Writer(tmp_path / "taken over").close()
+    assert rows_by_id(Recordings(tmp_path / "taken over")) == {"p": true}
+    assert [*(tmp_path / "taken over").glob(".spool/*")] == []
+
+
+@given(st.lists(told.rows(most=6), max_size=4))
+@settings(max_examples=examples(30), deadline=None)
+def test_columns_in_c_and_in_python(traces: list[list[Row]]) -> None:
+    """Both make the same columns of the same frames; a block in binary form has the rows it was made from."""
+    frames = []
+    for number, rows in enumerate([*traces, [row(0, output="\ud800\udcff é", left_out="{}")]]):
+        block = packed(rows)
+        read = [one._replace(line=_signed(one.line), offset=_signed(one.offset)) for one in block_rows(block)]
+        assert read == rows
+        blocks = io.BytesIO()
+        save(block, blocks)
+        frames.append((f"recording {number}", SpooledBlocks(len(rows), len(block), blocks.getvalue())))
+    compiled, python = (events_of(frames), _events_in_python(frames))
+    assert compiled.cast(EVENTS_SCHEMA).to_pylist() == python.cast(EVENTS_SCHEMA).to_pylist()
+    assert compiled.validate(full=True) is None

@@ -223,23 +223,23 @@ def at(**columns: Any) -> Row:
     [
         ({"locals": "[" * 5000 + "]" * 5000}, "locals: "),
         ({"value": '{"tuple":[' * 200 + "]}" * 200}, "value: more than 250 deep"),
-        ({"value": '{"ref":7}'}, "it refers to #7, which is not known"),
-        ({"objects": '{"7":{"fields":{}}}'}, "objects: a change of an object which is not known"),
+        ({"value": '{"ref":7}'}, "it refers to #7, which is unknown"),
+        ({"objects": '{"7":{"fields":{}}}'}, "objects: a change of an unknown object"),
         ({"objects": '{"7":{"kind":"dict","type":"dict","items":[1]}}'}, "objects: an item of a mapping"),
-        ({"objects": '{"7":{"kind":"bytearray","type":"bytearray","items":[256]}}'}, "objects: no byte"),
+        ({"objects": '{"7":{"kind":"bytearray","type":"bytearray","items":[256]}}'}, "objects: not a byte"),
         ({"objects": '{"7":{"kind":"method","type":"method"}}'}, "objects: an object of an unknown kind"),
-        ({"value": '{"int":"' + "9" * 5000 + '"}'}, "value: no int"),
+        ({"value": '{"int":"' + "9" * 5000 + '"}'}, "value: not a valid int"),
         ({"value": "1" * 30}, "value: a number of more than 64 bits"),
         ({"value": "NaN"}, "value: "),
-        ({"value": '{"bytes":"\\u0100"}'}, "value: no bytes"),
+        ({"value": '{"bytes":"\\u0100"}'}, "value: not a valid bytes"),
         ({"caller": '{"frame":[],"offset":0}'}, "caller: a caller without a frame"),
-        ({"left_out": '{"deep":"x"}'}, "left_out: no numbers"),
-        ({"index": 3}, "the next of thread 0 has index 0"),
+        ({"left_out": '{"deep":"x"}'}, "left_out: not numbers"),
+        ({"index": 3}, "the next event of thread 0 should have index 0"),
         ({"kind": "loop"}, "its kind is unknown"),
         ({"thread": 10_000}, "its thread is not in 0..9999"),
-        ({"frame": -1}, "its frame is no number"),
+        ({"frame": -1}, "its frame is not a number"),
         ({"function": None}, "it has no function, or no file"),
-        ({"output": 5}, "a column is no text"),
+        ({"output": 5}, "a column is not text"),
     ],
 )
 def test_what_is_wrong_is_said(checker: Callable[[], Any], columns: dict[str, Any], why: str) -> None:
@@ -298,7 +298,7 @@ def test_more_events_than_a_block_has(checker: Callable[[], Any]) -> None:
 def test_rows_of_a_file_are_looked_at_by_themselves() -> None:
     """A page of rows may begin anywhere: what they refer to is not known there."""
     rules.check([at(index=7, value='{"ref":3}', objects='{"3":{"splice":[0,0,[[1,2]]]}}')])
-    with pytest.raises(ValueError, match="no encoded value"):
+    with pytest.raises(ValueError, match="not an encoded value"):
         rules.check([at(index=7, value='{"reff":3}')])
 
 
@@ -310,9 +310,9 @@ def test_rows_of_a_file_are_looked_at_by_themselves() -> None:
         ({"ref": 2}, {"1": {"kind": "set", "type": "set"}}, "refers to #2"),
         ({"ref": 1}, {"1": {"kind": "set", "type": "set"}, "x": {"kind": "set", "type": "set"}}, "identity"),
         ({"ref": 1}, {"1": {"kind": "set", "type": "set"}, "01": {"kind": "set", "type": "set"}}, "identity"),
-        ({"ref": 1}, {"1": [1]}, "no content"),
-        ({"ref": 1}, {"1": {"type": "list"}}, "no content"),
-        ({"ref": 1}, {"1": None}, "no content"),
+        ({"ref": 1}, {"1": [1]}, "not the content"),
+        ({"ref": 1}, {"1": {"type": "list"}}, "not the content"),
+        ({"ref": 1}, {"1": None}, "not the content"),
     ],
 )
 def test_a_value_is_checked_with_what_it_leads_to(value: Any, objects: Any, why: str | None) -> None:

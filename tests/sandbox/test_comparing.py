@@ -110,7 +110,7 @@ def test_rows_that_do_not_add_up_are_a_difference(here: int, monkeypatch: pytest
         row = [0, 0, "call", 0, "f", "p.py", 1, 0, json.dumps({"x": {"ref": number}}), *[None] * 8]
         found.append((run_result, functools.partial(iter, [json.dumps(row).encode()])))
     where = comparison.difference(found[0], found[1])
-    assert where == "the rows do not add up: a value leads to object #10, which is not there"
+    assert where == "the rows do not add up: a value refers to object #10, which is missing"
 
 
 def test_a_failure_of_ours_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,8 +147,8 @@ def test_requirements_files_are_read(tmp_path: Path) -> None:
     [
         ('python = "2.7"', "is not like 3.12"),
         ("packages = [1]", "lists of strings"),
-        ('pakages = ["six==1.0"]', "'pakages' is not known"),
-        ('packages = "six==1.0"', "not of its kind"),
+        ('pakages = ["six==1.0"]', "'pakages' is unknown"),
+        ('packages = "six==1.0"', "has the wrong type"),
         ("packages = [", "is not TOML"),
         ('name = "../up"', "a name is made of"),
     ],
@@ -270,7 +270,7 @@ def test_a_package_that_is_not_there_is_named(wheels: Path) -> None:
     """The error is pip's own, and nothing is left behind."""
     with pytest.raises(InputError, match=r"tiny-package==9\.0"):
         build(EnvironmentSpec(name="absent", packages=("tiny-package==9.0",)), wheels=wheels)
-    with pytest.raises(InputError, match="no environment is called 'absent'"):
+    with pytest.raises(InputError, match="unknown environment 'absent'"):
         find("absent")
 
 
@@ -349,7 +349,7 @@ def test_a_removed_environment_is_gone_with_its_last_name(wheels: Path, tmp_path
         assert find("second").folder.is_dir()
         remove("second")
         assert not second.folder.exists()
-        with pytest.raises(InputError, match="no environment is called 'second'"):
+        with pytest.raises(InputError, match="unknown environment 'second'"):
             remove("second")
 
 

@@ -61,7 +61,9 @@ def test_a_full_disk_is_told_with_the_way_out(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "run")
     with open("/dev/full", "wb") as full:
         os.dup2(full.fileno(), journal._file)
-    with pytest.raises(RecordingError, match="run: cannot keep what the tests tell: No space left on device"):
+    with pytest.raises(
+        RecordingError, match="run: cannot save the messages of the tests: No space left on device"
+    ):
         journal.add(b"message")
     journal.close()
     (tmp_path / "file").touch()

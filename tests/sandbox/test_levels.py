@@ -108,7 +108,7 @@ def test_an_interpreter_that_is_closed_to_others_is_refused_with_its_folder(tmp_
     code = code.replace("import Sandbox\n", "import Provided, Sandbox\n")
     outcome, printed = shown(as_container(), code, "standard")
     assert outcome == "refused"
-    assert "is closed to other users" in printed
+    assert "cannot be read by other users" in printed
     assert "DAC_READ_SEARCH" in printed
 
 

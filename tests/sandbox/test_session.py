@@ -387,7 +387,7 @@ def test_a_snapshot_holds_no_files_from_elsewhere(level: str) -> None:
         ran = subprocess.run(
             [*command, "-c", LINKED, level, folder], capture_output=True, text=True, cwd="/", check=False
         )
-    assert "the folder that the session ran in is gone" in ran.stdout, ran.stdout + ran.stderr
+    assert "the session's folder is gone" in ran.stdout, ran.stdout + ran.stderr
 
 
 def test_a_child_that_writes_later_is_found_out(session: Session) -> None:
@@ -491,7 +491,7 @@ def test_files_of_a_snapshot_are_out_of_reach(sandbox: Sandbox) -> None:
             "os.chdir('..')\ntry:\n    os.rename('program', 'moved')\nexcept OSError:\n    pass"
         )
         if moved.files.removed:
-            with pytest.raises(SessionEnded, match="folder that it ran in is gone"):
+            with pytest.raises(SessionEnded, match="its folder is gone"):
                 session.restore(point)
         else:
             session.restore(point)

@@ -232,5 +232,5 @@ def test_two_workspaces_see_nothing_of_each_other() -> None:
 
 def test_an_environment_that_is_not_built_is_an_error() -> None:
     """Before any command runs."""
-    with pytest.raises(InputError, match="no environment is called 'no-such'"):
+    with pytest.raises(InputError, match="unknown environment 'no-such'"):
         Workspace(environment="no-such")

@@ -24,17 +24,17 @@ def written(path: Path, *rows: Any) -> Path:
     [
         ({"id": 3}, "'id' is a whole number, not a string"),
         ({"prompt": " "}, "'id' and 'prompt' must not be empty"),
-        ({"tests": None}, "'tests', 'cases', 'unittest', 'checker': the row has none: nothing is scored"),
+        ({"tests": None}, "'tests', 'cases', 'unittest', 'checker': the row has none."),
         ({"tests": "assert f() == 1"}, "'tests' is a string, not a list"),
         ({"tests": ["assert f() == 1", 2]}, "'tests[1]' is a whole number, not a string"),
         ({"tests": ["assert f( == 1"]}, "'tests[0]' is not Python in its line 1"),
         ({"driver": "\n\nx = ="}, "'driver' is not Python in its line 3"),
         ({"entry_point": None}, "'entry_point' is missing"),
         ({"entry_point": "a.b"}, "'entry_point' is 'a.b', not a Python name"),
-        ({"task": "fix"}, "'task' is 'fix', which is none of write, complete, repair, edit"),
+        ({"task": "fix"}, "'task' is 'fix'. It must be one of write, complete, repair, edit"),
         ({"task": "repair"}, "'code' is missing: give the program to repair"),
         ({"test": "assert f() == 1"}, "'test' is not a field of such a row"),
-        ({"cases": [{"stdin": "", "stdout": ""}]}, "the row has tests and cases, and may have one of them"),
+        ({"cases": [{"stdin": "", "stdout": ""}]}, "the row has tests and cases, but only one is allowed"),
         ({"cases": [{"stdin": ""}], "tests": None}, "'cases[0]' must have stdin and stdout"),
         ({"cases": [{"stdin": 1, "stdout": ""}], "tests": None}, "'cases[0].stdin' is a whole number"),
         ({"cases": [{"stdin": "", "stdout": ""}], "tests": None}, "a script has no entry_point"),
@@ -56,7 +56,7 @@ def test_a_wrong_row_is_named_by_line_and_field(changed: dict[str, Any], said: s
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"t\.jsonl:2: 'id': 'a' is the id of t\.jsonl:1, too"):
+    with pytest.raises(InputError, match=r"t\.jsonl:2: 'id': t\.jsonl:1 also has the id 'a'"):
         list(read_coding_tasks(written(tmp_path / "t.jsonl", ROW, ROW), "t.jsonl"))
 
 

@@ -309,9 +309,9 @@ def test_docstrings_are_found_wherever_they_stand(tmp_path: Path) -> None:
     ]
     assert [program.code for program in found if program.id == "odd.outer"] == ["kept = 1\n"]
     assert len(notes) == 4
-    assert notes[0] == f"{file}:11: a test in __test__ is not written as text: left out."
-    assert notes[1].startswith(f"{file}:31: an example of odd.outer does not parse: left out: ")
-    assert notes[2].startswith(f"{file}:36: an example of odd.outer does not parse: left out: ")
+    assert notes[0] == f"{file}:11: a test in __test__ is not a text literal and is left out."
+    assert notes[1].startswith(f"{file}:31: an example of odd.outer does not parse and is left out: ")
+    assert notes[2].startswith(f"{file}:36: an example of odd.outer does not parse and is left out: ")
     assert notes[3].startswith(f"{file}:49: left out: ")
     assert "invalid option: '+NO_SUCH_OPTION'" in notes[3]
 

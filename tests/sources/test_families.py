@@ -138,7 +138,7 @@ def test_the_same_source_gives_the_same_programs() -> None:
 
 def test_a_length_that_no_input_has() -> None:
     """Collatz below 10^9 has no run of 100,000 events: the nearest is named."""
-    with pytest.raises(InputError, match="no input of collatz with about 100000 line events: the nearest"):
+    with pytest.raises(InputError, match="no input of collatz has about 100000 line events: the nearest"):
         list(programs("family:collatz,events=100000,inputs=1"))
 
 

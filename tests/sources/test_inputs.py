@@ -86,9 +86,7 @@ def test_known_inputs_come_first_and_are_changed(sandbox: Sandbox) -> None:
 def test_the_same_seed_finds_the_same(sandbox: Sandbox) -> None:
     """The search is decided by its random numbers."""
     found = [
-        find_inputs(
-            call(CLASSIFY, "classify"), sandbox=sandbox, budget=20, numbers=random.Random(seed)
-        ).inputs
+        find_inputs(call(CLASSIFY, "classify"), sandbox=sandbox, budget=20, rng=random.Random(seed)).inputs
         for seed in ("1", "1", "2")
     ]
     assert found[0] == found[1] != found[2]

@@ -161,14 +161,14 @@ def test_why_a_function_is_not_tried(looked: Looked) -> None:
         "_private": "private",
     }
     loose = [(row["function"], row["line"], row["why"]) for row in looked.accounts if "loose" in row["file"]]
-    another = "its name is another function's when its module is imported"
+    another = "its name belongs to another function after the import"
     assert loose == [
         ("either", 3, another),
         ("either", 5, ""),
         ("twice", 7, another),
         ("twice", 8, ""),
-        ("floor", 11, "a compiled function has taken its place"),
-        ("ghost", 13, "not there when its module is imported"),
+        ("floor", 11, "replaced by a compiled function"),
+        ("ghost", 13, "missing after its module is imported"),
     ]
     assert looked.of("leaves.py")["ends"]["why"] == "of 8 inputs none could be kept: 8 ended the interpreter"
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_imported_ends_nothing(looked: Looked) -> None:
     assert "No module named 'no_such_module_at_all'" in looked.of("needs.py")["alone"]["why"]
     assert looked.of("my-script.py")["dashed"]["kept"]
     assert any(note.startswith("Left out: ") and "broken.py" in note for note in looked.notes)
-    assert any("2 files of tests are left out; tests=yes takes them" in note for note in looked.notes)
+    assert any("2 test files are left out; tests=yes includes them" in note for note in looked.notes)
 
 
 def test_the_account_is_what_was_given_out(looked: Looked) -> None:
@@ -466,7 +466,7 @@ def test_an_importable_module(tmp_path: Path) -> None:
     assert re.search(r"statistics.py::mean: 5 inputs tried, \d kept; they run \d of \d lines, ", notes[0])
     assert len(notes) == 1
     accounts, found, _ = look(f"inputs,sandbox=trusted,table={table}:bisect", table)
-    assert {row["why"] for row in accounts} == {"a compiled function has taken its place"}
+    assert {row["why"] for row in accounts} == {"replaced by a compiled function"}
     assert found == []
 
 

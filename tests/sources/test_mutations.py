@@ -158,9 +158,9 @@ def test_sessions_are_passed_over(tmp_path: Path) -> None:
     """Doctests have no text of their own to change: that is said, and nothing to record is an error."""
     (tmp_path / "m.py").write_text('"""\n>>> 1\n1\n"""\n')
     notes: list[str] = []
-    with pytest.raises(InputError, match="gives no mutants"):
+    with pytest.raises(InputError, match="has no mutants"):
         list(programs(f"mutations:doctests:{tmp_path / 'm.py'}", note=notes.append))
-    assert any("1 sessions of examples were skipped" in text for text in notes)
+    assert any("1 doctest sessions are left out" in text for text in notes)
 
 
 def test_a_mutant_of_a_call_with_arguments(tmp_path: Path) -> None:

@@ -374,7 +374,7 @@ def test_reval_is_two_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,a\n1,2\n", "two columns have one name"),
+        ("a,a\n1,2\n", "two columns have the same name"),
         ("a,b\n1,2\n1\n", r"row 2: has 1 cells, and the first line 2"),
         ('a,b\n1,"2', r"line 2: not CSV"),
         ("", "has no rows"),
@@ -395,8 +395,8 @@ def test_csv_that_is_none(tmp_path: Path, text: str, message: str) -> None:
         ("livecodebench", "output", "1.0", None),
         ("livecodebench", "output", "one", "returned '1', not 'one'"),
         ("coconut", "ExecutedLines", "[2, 3, 3, 4]", None),
-        ("coconut", "ExecutedLines", "[2, 4, 3]", "line 3 is the 2th that runs, not line 4"),
-        ("coconut", "ExecutedLines", "[2, 3]", "3 lines run, not 2; the first 2 are the same"),
+        ("coconut", "ExecutedLines", "[2, 4, 3]", "line 3 runs as number 2, where line 4 should"),
+        ("coconut", "ExecutedLines", "[2, 3]", "3 lines run, not 2; the first 2 are equal"),
         ("surge", "gt", "0 x", r"printed '0 x\n1 x', not '0 x'"),
     ],
 )

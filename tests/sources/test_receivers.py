@@ -94,7 +94,7 @@ def test_calls_of_a_method_make_its_object_first() -> None:
         without_object(node),
         known_inputs=(),
         ways=("hints",),
-        numbers=random.Random(0),
+        rng=random.Random(0),
         propose=None,
         receiver=receiver,
     )

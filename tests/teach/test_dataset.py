@@ -115,7 +115,7 @@ def test_large_sets_are_several_files(runs: Path, tmp_path: Path, monkeypatch: p
 def test_it_is_whole_or_absent(record: Recorded, runs: Path, tmp_path: Path) -> None:
     """Nothing cleared, a damaged shard, shares of everything, a folder that is there: a word, and no folder."""
     unclear = record(call("a", LOOP, "(2)", train_ok=False, source="crux"), folder="unclear")
-    with pytest.raises(InputError, match=r"nothing is left.*1 from crux \(MIT\).*--any-licence"):
+    with pytest.raises(InputError, match=r"no rows are left.*1 from crux \(MIT\).*--any-licence"):
         export_dataset(unclear, tmp_path / "out")
     with pytest.raises(InputError, match="leave some for training"):
         export_dataset(runs, tmp_path / "out", validation=0.5, test=0.5)

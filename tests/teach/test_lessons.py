@@ -303,7 +303,7 @@ def test_nothing_left_is_said_before_anything_is_made(record: Recorded, tmp_path
     by_line = record(*programs(2), folder="by line")
     with pytest.raises(InputError, match="--granularity instruction"):
         build([by_line], tmp_path / "out", settings(notations=("dynamic_instruction",)))
-    with pytest.raises(InputError, match="each of the 2 programs is longer"):
+    with pytest.raises(InputError, match="all 2 programs are longer"):
         build([by_line], tmp_path / "out", settings(budget=50))
     assert not (tmp_path / "out").exists()
     with pytest.raises(
@@ -325,7 +325,7 @@ def test_what_is_not_recordings(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="trajectories of notebooks"):
         build([tmp_path / "notebooks"], tmp_path / "out")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(RecordingError, match="holds no recordings"):
+    with pytest.raises(RecordingError, match="has no recordings"):
         build([tmp_path / "empty"], tmp_path / "out")
     with pytest.raises(RecordingError, match="does not exist"):
         build([tmp_path / "nowhere"], tmp_path / "out")

@@ -50,11 +50,11 @@ def test_lessons_are_made_once_and_told_of(record: Recorded, tmp_path: Path) -> 
     [
         (("runs", "--out", "out", "-n", "dynamc"), "unknown notation 'dynamc'. The notations are direct,"),
         (("runs", "--out", "out", "--jump", "1,x"), "--jump '1,x': give numbers separated by commas"),
-        (("runs", "--out", "out", "--jump", "0"), "each must be at least one"),
+        (("runs", "--out", "out", "--jump", "0"), "each must be at least 1"),
         (("runs", "--out", "out", "--test", "0.7", "--validation", "0.3"), "leave some for training"),
         (("runs", "--out", "out", "--without", "nothing.jsonl"), "nothing.jsonl"),
         (("nowhere", "--out", "out"), "nowhere: does not exist"),
-        (("empty", "--out", "out"), "empty: holds no recordings"),
+        (("empty", "--out", "out"), "empty: has no recordings"),
     ],
 )
 def test_wrong_calls(arguments: tuple[str, ...], message: str, record: Recorded, tmp_path: Path) -> None:

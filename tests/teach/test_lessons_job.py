@@ -205,7 +205,7 @@ def test_a_program_that_ends_its_worker_stands_alone(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(hook), os.environ.get("PYTHONPATH", "")]))
     told, done = in_shards([source], tmp_path / "out")
     assert_same_rows(tmp_path / "out", tmp_path / "plain")
-    assert told.left_out["recordings"] == {"ended the process that made lessons of it": 1}
+    assert told.left_out["recordings"] == {"ended the process that made its lessons": 1}
     assert list(done.totals.problems) == ["deadly"]
     assert "exited with status 9 (3 times)" in failures(tmp_path / "out")["harness_error"]["deadly"]
 

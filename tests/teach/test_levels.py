@@ -23,7 +23,7 @@ from deskcheck.teach.levels import HelpLevel
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     steps: Annotated[int, Setting("Updates.")] = 7
-    seed: Annotated[int, Setting("Of all that is drawn.")] = 3
+    seed: Annotated[int, Setting("Seed of all random draws.")] = 3
     inner: int = 5
 
 

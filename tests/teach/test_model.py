@@ -90,7 +90,7 @@ def test_other_folders_are_refused(model: Model, tmp_path: Path, damage: str) ->
     elif damage == "cut":
         weights = tmp_path / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(InputError, match="holds no model of deskcheck"):
+    with pytest.raises(InputError, match="has no model of deskcheck"):
         Model.load(tmp_path)
 
 

@@ -111,7 +111,7 @@ def test_a_tokenizer_that_merges_over_the_end_of_the_prompt_is_refused(
     code = "def f(n):\n    for i in range(n):\n        pass\n"
     runs = record(call("a", code, "(90)"))
     with pytest.raises(
-        InputError, match=r"none of the first [0-9]+ lessons .* a token reaches over the end of the prompt"
+        InputError, match=r"none of the first [0-9]+ lessons .* a token crosses the end of the prompt"
     ):
         build([runs], tmp_path / "out", LessonSettings(tokenizer=folder, validation=0, test=0))
 

@@ -69,7 +69,7 @@ def test_a_checkpoint_is_asked(record: Recorded, tmp_path: Path) -> None:
 
 def test_a_folder_without_a_model_is_refused(record: Recorded, tmp_path: Path) -> None:
     runs = record(call("p", CODE, "(1,)"))
-    with pytest.raises(InputError, match="holds no model of deskcheck"):
+    with pytest.raises(InputError, match="has no model of deskcheck"):
         ask([runs], ["output"], [f"taught/{tmp_path}"], out=tmp_path / "asked")
 
 

@@ -78,7 +78,7 @@ def test_answers_are_the_same(both: tuple[TorchNetwork, OnnxNetwork]) -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"no graph")
-    with pytest.raises(InputError, match="holds no model of deskcheck"):
+    with pytest.raises(InputError, match="has no model of deskcheck"):
         OnnxNetwork(tmp_path / "model.onnx")
 
 

@@ -233,7 +233,7 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
     tokenizer has no token for."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(InputError, match="holds no lessons to train on"):
+    with pytest.raises(InputError, match="has no lessons to train on"):
         tune(empty, str(model), tmp_path / "a")
     _write(empty, "train", _byte_tokenizer(), [])
     with pytest.raises(InputError, match="are empty"):
@@ -258,9 +258,9 @@ def test_what_cannot_be_trained_is_refused_before_it_begins(
         tune(long, str(model), tmp_path / "a")
     with pytest.raises(InputError, match="is not a model that can be loaded"):
         tune(lessons, str(tmp_path / "no-model"), tmp_path / "a")
-    with pytest.raises(InputError, match="holds a run with other tuning"):
+    with pytest.raises(InputError, match="has a run with other tuning"):
         tune(lessons, str(model), trained, tuning=Tuning(steps=21))
-    with pytest.raises(InputError, match="is not empty"):
+    with pytest.raises(InputError, match="is neither empty nor a training run"):
         tune(lessons, str(model), empty)
     (lessons / "lessons.json").write_text('{"complete": false}')
     with pytest.raises(InputError, match="its lessons are incomplete"):
@@ -295,7 +295,9 @@ def test_straight_from_recordings(record: Recorded, model: Path, tmp_path: Path)
     assert "left out, dynamic: 3 over the budget" in result.stdout
     weights = out / "checkpoints" / "checkpoint-2" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:2000])
-    with pytest.raises(RecordingError, match=r"checkpoint-2: damaged: .*resume from the one before"):
+    with pytest.raises(
+        RecordingError, match=r"checkpoint-2: damaged: .*Delete it to resume from the previous one"
+    ):
         CliRunner().invoke(app, asked, catch_exceptions=False)
     shutil.rmtree(weights.parent)
     assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0

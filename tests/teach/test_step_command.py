@@ -74,7 +74,7 @@ def test_a_model_of_another_notation_is_not_run(runs: Path, tmp_path: Path) -> N
     torch.manual_seed(0)
     other = Model(ModelConfig(vocab_size=Bytes.size, layers=1, hidden_size=32, heads=2, intermediate_size=32))
     other.save(tmp_path / "other", {"taught": {"notations": ["compact"], "jumps": [1]}})
-    with pytest.raises(DeskcheckError, match="was taught compact, and is asked in dynamic"):
+    with pytest.raises(DeskcheckError, match="was taught compact, but is asked in dynamic"):
         step(runs, "--model", tmp_path / "other")
 
 
@@ -93,7 +93,7 @@ def test_into_a_file_and_beside_the_recording(runs: Path, model: Path, tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--model", "nowhere"], "nowhere: holds no model of deskcheck"),
+        (["--model", "nowhere"], "nowhere: has no model of deskcheck"),
         (["--model", "MODEL", "--jump", "1,x"], "--jump"),
         (["--model", "MODEL", "--out", "run.txt"], "is not a .json file"),
         (["nobody", "--model", "MODEL"], "nobody"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -206,3 +207,33 @@ def test_jumps_below_one_are_refused() -> None:
 def test_nothing_to_step_gives_nothing() -> None:
     starts: list[Start] = []
     assert list(Stepper(Checkpoint(ByHeart({}), Bytes(), {})).run(starts)) == []
+
+
+def test_steps_of_instructions() -> None:
+    """A recording by instruction, in the notation that shows instructions; one by line is refused."""
+    recording = record_here(program(arguments="(2)"), Granularity.INSTRUCTION)
+    true = list(true_states(recording, notation="dynamic_instruction"))
+    assert len(true) > 2 * len(texts(recording))
+    states, code = [state_text(moment) for moment in true], CODE.splitlines()
+    head = program_text(recording.program)
+    answers = {head + step_prompt(code, a): b for a, b in pairwise(states)}
+    stepper = Stepper(Checkpoint(ByHeart(answers), Bytes(), {}))
+    ((_, run),) = stepper.run([start_of(recording, notation="dynamic_instruction")])
+    assert list(run.states) == states
+    assert run.against(true).first is None
+    by_line = record_here(program(), Granularity.LINE)
+    with pytest.raises(InputError, match="recorded by line"):
+        start_of(by_line, notation="dynamic_instruction")
+
+
+def test_notation_that_a_model_was_taught() -> None:
+    """It decides how the model is asked; nothing is known of folders that do not name it."""
+    network = ByHeart({})
+    for notations, expected in [
+        (["compact", "dynamic_instruction"], "dynamic_instruction"),
+        (["dynamic"], "dynamic"),
+        (["compact"], None),
+    ]:
+        checkpoint = Checkpoint(network, Bytes(), {"taught": {"notations": notations}})
+        assert checkpoint.step_notation == expected
+    assert Checkpoint(network, Bytes(), {}).step_notation is None

@@ -93,13 +93,13 @@ def test_a_folder_of_something_else_is_left_alone(record: Recorded, tmp_path: Pa
     """The recordings' own folder among them; and lessons are not made into the folder of another run."""
     runs = record(*[call(f"run{n}", CODE.format(n), "(2)") for n in range(8)])
     before = sorted(path.name for path in runs.iterdir())
-    with pytest.raises(InputError, match="is not empty and is not a training run"):
+    with pytest.raises(InputError, match="is neither empty nor a training run"):
         teach(runs, "--out", runs, *SMALL)
     assert sorted(path.name for path in runs.iterdir()) == before
     out = tmp_path / "model"
     teach(runs, "--out", out, *SMALL)
     (out / "lessons").rename(tmp_path / "moved")
-    with pytest.raises(InputError, match="holds a run with other training"):
+    with pytest.raises(InputError, match="has a run with other training"):
         teach(runs, "--out", out, *SMALL, "--seed", 1)
     assert not (out / "lessons").exists()
     with pytest.raises(RecordingError, match="cannot write the model here"):
@@ -108,7 +108,7 @@ def test_a_folder_of_something_else_is_left_alone(record: Recorded, tmp_path: Pa
 
 def test_recordings_that_are_not_cleared(record: Recorded, tmp_path: Path) -> None:
     runs = record(*[call(f"run{n}", CODE.format(n), "(2)", train_ok=False) for n in range(8)])
-    with pytest.raises(InputError, match="say --any-licence"):
+    with pytest.raises(InputError, match="add --any-licence"):
         teach(runs, "--out", tmp_path / "model", *SMALL)
     teach(runs, "--out", tmp_path / "model", *SMALL, "--any-licence")
     with pytest.raises(InputError, match="has no recordings"):

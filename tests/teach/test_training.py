@@ -165,7 +165,7 @@ def test_a_run_of_which_nothing_was_saved_can_be_asked_otherwise(lessons: Path, 
     assert (out / RUN).exists()
     other = replace(SHORT, seed=1)
     teach(lessons, out, config=SMALL, training=other)
-    with pytest.raises(InputError, match="holds a run with other training"):
+    with pytest.raises(InputError, match="has a run with other training"):
         teach(lessons, out, config=SMALL, training=SHORT)
 
 
@@ -174,9 +174,9 @@ def test_a_model_says_what_it_was_taught(record: Recorded, lessons: Path, tmp_pa
     teach(lessons, tmp_path / "steps", config=SMALL, training=replace(SHORT, steps=1))
     steps = open_checkpoint(tmp_path / "steps")
     steps.refuse_untaught("dynamic", [1])
-    with pytest.raises(InputError, match="was taught dynamic, and is asked in compact"):
+    with pytest.raises(InputError, match="was taught dynamic, but is asked in compact"):
         steps.refuse_untaught("compact")
-    with pytest.raises(InputError, match="jumps of 1 events, and is asked for 4, 7"):
+    with pytest.raises(InputError, match="jumps of 1 events, but is asked for 4, 7"):
         steps.refuse_untaught("dynamic", [1, 4, 7])
     (lessons / "lessons.json").unlink()
     teach(lessons, tmp_path / "unsaid", config=SMALL, training=replace(SHORT, steps=1))
@@ -243,7 +243,7 @@ def test_another_run_in_the_folder_is_refused(lessons: Path, tmp_path: Path) -> 
 
 
 def test_folders_without_lessons_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no lessons"):
+    with pytest.raises(InputError, match="has no lessons"):
         teach(tmp_path, tmp_path / "run")
     (tmp_path / "a.parquet").write_bytes(b"not one")
     with pytest.raises(InputError, match="cannot be read as lessons"):

@@ -197,7 +197,7 @@ def test_models_that_cannot_be_stepped_are_refused(tmp_path: Path) -> None:
         pass
     with _opened(tmp_path / "near") as opened:
         rows = opened.read([program_text(one.program)], 2048)
-        with pytest.raises(InputError, match="reaches 30 back"):
+        with pytest.raises(InputError, match="reaches only 30"):
             rows.ask({0: (prompt, guess)})
     with pytest.raises(InputError, match="takes device and dtype"), _opened(tmp_path / "near", colour="red"):
         pass

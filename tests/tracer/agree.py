@@ -64,13 +64,13 @@ UNSTEADY = {
     "process_fork_falls_through": "shows process ids",
     "profilers_of_the_library": "shows times",
     "settrace_checks_itself": "shows the trace function",
-    "setprofile_user": "threads take turns as the machine has it",
-    "threads_errors": "threads take turns as the machine has it",
-    "threads_join": "threads take turns as the machine has it",
-    "threads_left_running": "threads take turns as the machine has it",
-    "threads_local": "threads take turns as the machine has it",
-    "threads_pool": "threads take turns as the machine has it",
-    "threads_take_turns": "threads take turns as the machine has it",
+    "setprofile_user": "threads run in an order that the machine decides",
+    "threads_errors": "threads run in an order that the machine decides",
+    "threads_join": "threads run in an order that the machine decides",
+    "threads_left_running": "threads run in an order that the machine decides",
+    "threads_local": "threads run in an order that the machine decides",
+    "threads_pool": "threads run in an order that the machine decides",
+    "threads_take_turns": "threads run in an order that the machine decides",
 }
 if sys.version_info >= (3, 14):
     UNSTEADY["audit_hook"] = "hears the calls of ctypes that the reference makes, which 3.14 announces"

@@ -106,7 +106,7 @@ def test_the_command_lists_and_shows_attempts(run: Path) -> None:
     assert HOSTILE not in (run / "page.html").read_text()
     for wrong, message in (
         (("program",), "2 samples have 'program' in their id. The samples are: half:program, other:program."),
-        (("gone",), "there is no sample 'gone'"),
+        (("gone",), "unknown sample 'gone'"),
         (("half", "--method", "majority"), "has no transcripts of methods that run code"),
         (("--out", "x.html"), "a page shows one sample: give its ID"),
         (("half", "--serve"), "cannot be shown with --serve or --beside"),

@@ -177,7 +177,7 @@ def test_the_command(book: Path, book_file: Path, tmp_path: Path) -> None:
         (["n", "--serve"], "--serve is only for programs"),
         (["--open"], "give its ID"),
         (["n", "--beside", "nowhere.ipynb"], "nowhere"),
-        (["n", "--beside", "OTHER"], "a different source"),
+        (["n", "--beside", "OTHER"], "other source in cell"),
     ],
 )
 def test_what_cannot_be_done_says_why(tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -92,7 +92,7 @@ def test_the_report_says_what_the_runs_said(runs: Mapping[str, Path]) -> None:
     texts = {name for failure in wrong for example in failure["examples"] for name, *_ in example["texts"]}
     assert {"question", "right answer", "completion"} <= texts
     assert not [failure for failure in report.facts["failures"] if failure["model"] == "deskcheck/oracle"]
-    assert any("not all were asked the same samples" in note for note in report.facts["notes"])
+    assert any("not all models were asked the same samples" in note for note in report.facts["notes"])
 
 
 def test_logs_of_inspect_say_the_same_as_the_tables(runs: Mapping[str, Path], tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_what_cannot_be_reported_says_why(runs: Mapping[str, Path], tmp_path: Pa
     """A folder without a run, nothing at all, a damaged file."""
     from deskcheck.ask.results.logs import read_logs
 
-    with pytest.raises(InputError, match="holds no run"):
+    with pytest.raises(InputError, match="has no run"):
         read_logs([tmp_path])
     with pytest.raises(InputError, match="no such file"):
         read_logs([tmp_path / "nowhere"])
@@ -355,7 +355,7 @@ def test_the_command(runs: Mapping[str, Path], tmp_path: Path) -> None:
 
     shown = report(runs["both"], runs["runs"])
     assert "Scores" in shown
-    assert "What the method does" in shown
+    assert "Effect of the method" in shown
     assert "| question | method | model | score |" in report(runs["runs"], "--table", "markdown")
     assert json.loads(report(runs["both"], "--json"))["models"] == ["deskcheck/oracle", "deskcheck/guess"]
     report(runs["both"], "--out", tmp_path / "page.html")

@@ -1,4 +1,4 @@
-"""The page of the model beside the truth in a real browser: every control once."""
+"""The page of recorded and model side by side in a real browser: every control once."""
 
 import json
 from dataclasses import replace
@@ -57,7 +57,7 @@ def test_every_control(page: Page, wrong: SideBySide) -> None:
     at(page, 12)
     page.press("e")
     at(page, 20)
-    assert "differences from here on say nothing" in page.text("#now")
+    assert "later differences mean nothing" in page.text("#now")
     assert page.js("return document.querySelectorAll('.cm-content .other-line').length") >= 1
     page.press("E")
     at(page, 12)
@@ -139,7 +139,7 @@ def test_a_model_that_does_not_stop(page: Page, lines: Folder, tmp_path: Path) -
     page.press(Keys.END)
     at(page, len(true) + AHEAD - 1)
     assert "the run has ended" in page.text("#now")
-    assert "the model goes on for 30 more, which are not shown" in page.text("#now")
+    assert "the model continues for 30 more events, which are not shown" in page.text("#now")
 
 
 @pytest.mark.slow

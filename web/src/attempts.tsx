@@ -33,7 +33,7 @@ interface Facts {
 }
 
 const KINDS: Record<string, string> = {
-  call: "The model was asked",
+  call: "Prompt to the model",
   tests: "Visible tests",
   calls: "Calls on inputs",
   script: "A run",
@@ -41,9 +41,9 @@ const KINDS: Record<string, string> = {
   choice: "A choice",
 };
 const FOLDED = [
-  ["prompt", "What it was asked"],
-  ["completion", "What it wrote"],
-  ["code", "The program"],
+  ["prompt", "Prompt"],
+  ["completion", "Completion"],
+  ["code", "Program"],
 ] as const;
 
 function AttemptView({ attempt }: { attempt: Attempt }): JSX.Element {
@@ -56,7 +56,7 @@ function AttemptView({ attempt }: { attempt: Attempt }): JSX.Element {
         const text = attempt[name];
         return text && <Folded key={name} summary={label}><Preformatted label={label} text={text} /></Folded>;
       })}
-      {attempt.kind === "calls" && <Preformatted label="what the calls gave" text={attempt.verdict ?? ""} />}
+      {attempt.kind === "calls" && <Preformatted label="results of the calls" text={attempt.verdict ?? ""} />}
       {attempt.trace && <Preformatted label="the trace" text={attempt.trace} />}
     </li>
   );
@@ -76,7 +76,7 @@ function AnswerView({ answer }: { answer: Answer }): JSX.Element {
         ))}
       </ol>
       <p>
-        <span class="kind">The answer that is scored:</span> {visible(answer.verdict)}
+        <span class="kind">Scored answer:</span> {visible(answer.verdict)}
       </p>
       <Folded summary="The answer">
         <Preformatted label="The answer" text={answer.completion} />

@@ -70,11 +70,11 @@ function Figures({ facts }: { facts: Facts }): JSX.Element {
   const share = all ? `${Math.round((100 * asked_about) / all)} %` : "-";
   const boxes: [string, string][] = [
     [number(facts.samples), "questions"],
-    [number(facts.clusters), "functions: the clusters of every interval"],
+    [number(facts.clusters), "functions, the clusters of all intervals"],
     [share, `of public functions: ${asked_about} of ${all}`],
   ];
   if (from_made_inputs) boxes.push([number(from_made_inputs), `of these with made inputs; ${number(from_tests)} with calls of the tests`]);
-  boxes.push(facts.oracle_is_right ? ["1.000", "oracle: scoring takes every stored answer"] : ["below 1", "oracle: scoring takes not every stored answer"]);
+  boxes.push(facts.oracle_is_right ? ["1.000", "oracle: scoring accepts every stored answer"] : ["below 1", "oracle: scoring rejects some stored answers"]);
   return (
     <>
       <div class="figures">
@@ -162,7 +162,7 @@ function InIt({ facts }: { facts: Facts }): JSX.Element {
   return (
     <>
       <h2>
-        What is in it{" "}
+        Contents{" "}
         <span class="soft">
           {inside.length} functions
           {unexported > 0 && `, ${unexported} of them private ones that tests or other functions call`}
@@ -252,7 +252,7 @@ function Tests({ facts }: { facts: Facts }): JSX.Element {
   return (
     <>
       <h2>The tests</h2>
-      <p>{counts.join(", ")}. They are not asked about: what they call is.</p>
+      <p>{counts.join(", ")}. Questions are about the functions that they call.</p>
       {missing.length > 0 && (
         <>
           <Table heads={["missing", "tests that do not run"]} rows={missing} />
@@ -261,7 +261,7 @@ function Tests({ facts }: { facts: Facts }): JSX.Element {
           </p>
         </>
       )}
-      {facts.network.length > 0 && <p>{facts.network.length} tests need a network that was not there.</p>}
+      {facts.network.length > 0 && <p>{facts.network.length} tests need a network, which was missing.</p>}
       {failing.length > 0 && (
         <Folded summary={`${failing.length + facts.failing_more} tests did not pass`}>
           {failing.map(([test, why]) => (
@@ -290,7 +290,7 @@ function Made({ facts }: { facts: Facts }): JSX.Element {
         From {visible(facts.project)}, with {visible(facts.interpreter.how)}.
         {facts.own_s && facts.cost_s !== null && ` The tests take ${facts.own_s.toFixed(1)} s of CPU time by themselves; recording took ${facts.cost_s.toFixed(1)} s.`}
         {facts.inputs_s !== null &&
-          ` Making inputs for functions of which no call of the tests can be asked about took ${facts.inputs_s.toFixed(1)} s: ${facts.made_inputs} calls.`}
+          ` Making inputs for functions without usable calls of the tests took ${facts.inputs_s.toFixed(1)} s and gave ${facts.made_inputs} calls.`}
         {facts.made_failed && ` No inputs were made: ${visible(facts.made_failed)}`}
         {facts.tracer !== "native" && " The reference tracer recorded, which is slow."} {visible(steps.join(", "))}.
       </p>

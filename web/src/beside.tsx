@@ -54,13 +54,13 @@ const AROUND = 60;
 const HOW: Record<string, string> = {
   value: "a value",
   next_line: "the next line",
-  unreadable: "no state that can be read",
-  budget: "not asked further",
+  unreadable: "an unreadable state",
+  budget: "the model was asked no further",
 };
 const VERDICTS: Record<Verdict, string> = {
   exact: "the same",
-  value: "another value",
-  place: "another place",
+  value: "a different value",
+  place: "a different place",
   missing: "the model has ended",
   beyond: "the run has ended",
 };
@@ -91,7 +91,7 @@ function App({ facts }: { facts: Facts }): JSX.Element {
 
   const row = rows[at];
   const call = facts.entry === null ? visible(facts.file) : visible(`${facts.entry}${facts.arguments ?? ""}`);
-  const verdict = first === null ? `right to the end, ${facts.exact} steps` : `${facts.how === "budget" ? "right as far as it goes" : "first wrong"}: event ${first}, ${HOW[facts.how!] ?? visible(facts.how!)}`;
+  const verdict = first === null ? `right to the end, ${facts.exact} steps` : `${facts.how === "budget" ? "right up to the limit" : "first wrong"}: event ${first}, ${HOW[facts.how!] ?? visible(facts.how!)}`;
   const after = first !== null && at > first;
   return (
     <>
@@ -106,7 +106,7 @@ function App({ facts }: { facts: Facts }): JSX.Element {
       </header>
       <Moves place={place} last={last}>
         <Move id="divergence" label="First divergence" act={toFirst} off={first === null} bad />
-        <Move id="difference-back" label="Difference before" act={toPrevious} off={alike} />
+        <Move id="difference-back" label="Previous difference" act={toPrevious} off={alike} />
         <Move id="difference" label="Next difference" act={toNext} off={alike} />
       </Moves>
       <section class="strip" aria-label="all events">
@@ -127,11 +127,11 @@ function App({ facts }: { facts: Facts }): JSX.Element {
               </span>{" "}
               {at < facts.given ? "given to the model" : VERDICTS[row.verdict]}
               {at === first && <strong> the first divergence</strong>}
-              {after && <span class="soft"> the model goes on from a wrong state: differences from here on say nothing</span>}
+              {after && <span class="soft"> the model continues from a wrong state: later differences mean nothing</span>}
               {at === last && facts.left > 0 && (
                 <span class="cut">
                   {" "}
-                  {row.verdict === "beyond" ? "the model goes on" : "the run goes on"} for {facts.left.toLocaleString("en")} more, which are not shown
+                  {row.verdict === "beyond" ? "the model continues" : "the run continues"} for {facts.left.toLocaleString("en")} more events, which are not shown
                 </span>
               )}
               {row.verdict === "missing" && facts.why && <span class="cut"> {visible(facts.why)}</span>}
@@ -147,9 +147,9 @@ function App({ facts }: { facts: Facts }): JSX.Element {
         keys={[
           ["→ or n, ← or p", "an event forward, back"],
           ["Home, End, PgUp, PgDn", "first, last, a hundred"],
-          ["d", "the first divergence"],
+          ["d", "first divergence"],
           ["e, Shift e", "next and previous difference"],
-          ["t", "light, dark, or as the system has it"],
+          ["t", "light, dark, or like the system"],
         ]}
       >
         <p class="soft">deskcheck {facts.deskcheck}</p>
@@ -208,8 +208,8 @@ function Events({ facts, at, go }: { facts: Facts; at: number; go: (index: numbe
     <div class="events" ref={list} role="group" aria-label="events of both runs">
       <div class="heads" aria-hidden="true">
         <span />
-        <span>what was so</span>
-        <span>the model believed</span>
+        <span>recorded</span>
+        <span>model</span>
       </div>
       {facts.rows.slice(start, at + AROUND).map((row, place) => {
         const index = start + place;
@@ -226,7 +226,7 @@ function Events({ facts, at, go }: { facts: Facts; at: number; go: (index: numbe
 }
 
 function Value({ text, told }: { text: string | null; told: boolean }): JSX.Element {
-  if (text === null) return <span class="soft">{told ? "not told" : "—"}</span>;
+  if (text === null) return <span class="soft">{told ? "not stated" : "—"}</span>;
   return <bdi>{visible(text)}</bdi>;
 }
 
@@ -243,7 +243,7 @@ function Rows({ names, told }: { names: Names; told: boolean }): JSX.Element {
           </td>
           <td>
             <Value text={believed} told={told} />
-            {!same && was === believed && was !== null && <span class="soft"> shares other objects</span>}
+            {!same && was === believed && was !== null && <span class="soft"> refers to other objects</span>}
           </td>
         </tr>
       ))}
@@ -268,8 +268,8 @@ function State({ row }: { row: Row }): JSX.Element {
           <th scope="col">
             <span class="soft">name</span>
           </th>
-          <th scope="col">what was so</th>
-          <th scope="col">the model believed</th>
+          <th scope="col">recorded</th>
+          <th scope="col">model</th>
         </tr>
       </thead>
       <tbody>
@@ -277,7 +277,7 @@ function State({ row }: { row: Row }): JSX.Element {
       </tbody>
       {row.frames.toReversed().map((frame, depth) => {
         const [was, believed] = frame.function;
-        const named = was !== null && believed !== null && was !== believed ? `${was}, believed to be ${believed}` : (was ?? believed ?? "");
+        const named = was !== null && believed !== null && was !== believed ? `${was}, model: ${believed}` : (was ?? believed ?? "");
         const line = frame.line[0] ?? frame.line[1];
         return (
           <tbody key={row.frames.length - depth}>
@@ -306,8 +306,8 @@ function Variables({ facts, go }: { facts: Facts; go: (index: number) => void })
             of {visible(one.function)}, first in event {one.event}, in {one.count === 1 ? "1 event" : `${one.count.toLocaleString("en")} events`}
           </span>
           <span class="was">
-            <span class="soft">was</span> <Value text={one.true} told={false} />
-            {one.told !== null && <span class="soft">, believed</span>} <Value text={one.told} told />
+            <span class="soft">recorded</span> <Value text={one.true} told={false} />
+            {one.told !== null && <span class="soft">, model</span>} <Value text={one.told} told />
           </span>
         </button>
       ))}

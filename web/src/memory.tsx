@@ -171,7 +171,7 @@ function Value({ value, on, depth = 0 }: { value: Encoded; on: Drawing; depth?: 
   const told = value as { [key: string]: any };
   if ("ref" in told) {
     const content = on.state.objects.get(told.ref);
-    if (!content) return <span class="cut">#{told.ref}, no longer looked at</span>; // what a suspended frame held
+    if (!content) return <span class="cut">#{told.ref}, no longer tracked</span>; // what a suspended frame held
     if (isText(content)) return <span class="v other">{visible(content.text ?? content.type)}</span>;
     if (on.layout.own.has(told.ref) || depth > INLINE_DEPTH) return <Reference number={told.ref} content={content} />;
     return <Inside number={told.ref} content={content} on={on} depth={depth + 1} inline />;
@@ -248,7 +248,7 @@ function Items({ items, labels = [], indexed, cut, on, depth, type, number }: It
         const fresh = change?.items && i >= change.items[0] && i < change.items[1];
         const here = at?.has(i);
         return (
-          <span key={i} class={`item${fresh ? " changed" : ""}${here ? " here" : ""}`} title={here ? "a loop stands here" : undefined}>
+          <span key={i} class={`item${fresh ? " changed" : ""}${here ? " here" : ""}`} title={here ? "a loop is here" : undefined}>
             {(indexed || labels[i]) && <span class="index">{labels[i] ? visible(labels[i]) : i}</span>}
             <Value value={item} on={on} depth={depth + 1} />
           </span>

@@ -89,9 +89,9 @@ const WORDS: Record<string, string> = {
   timed_out: "timed out",
   not_run: "not run",
   out_of_memory: "out of memory",
-  normalised: "the same after normalisers",
-  different: "not what is stored",
-  same: "what is stored",
+  normalised: "equal after normalisers",
+  different: "differs from the stored outputs",
+  same: "equals the stored outputs",
 };
 const word = (status: string) => WORDS[status] ?? visible(status);
 
@@ -113,7 +113,7 @@ function told_of(step: Step): string {
     case "execution":
       return `cell${where} runs`;
     case "insertion":
-      return `a cell is put in as${where}`;
+      return `a cell is inserted as${where}`;
     case "edit":
       return `cell${where} is edited`;
     case "deletion":
@@ -121,7 +121,7 @@ function told_of(step: Step): string {
     case "move":
       return `a cell moves to${where}`;
     default:
-      return `the kernel starts anew: ${visible(step.why ?? "")}`;
+      return `the kernel restarts: ${visible(step.why ?? "")}`;
   }
 }
 
@@ -156,15 +156,15 @@ function App({ facts }: { facts: Facts }): JSX.Element {
         <span class={`outcome ${facts.ended === "whole" ? "returned" : "raised"}`}>
           {word(facts.ended)} {beginning(facts.detail)}
         </span>
-        {facts.report && <span class="outcome" id="report">{`against what is stored: ${word(facts.report.status)}`}</span>}
+        {facts.report && <span class="outcome" id="report">{`compared with the stored outputs: ${word(facts.report.status)}`}</span>}
         {facts.path !== facts.id && <bdi class="soft">{visible(facts.path ?? facts.source)}</bdi>}
         <Controls theme={theme} next={nextTheme} help={help} />
       </header>
       <Moves place={place} last={last}>
         <Move id="failure" label="Next failure" act={to(1, failed)} off={!steps.some(failed)} />
-        <Move id="odd" label={facts.report ? "Next difference" : "Next that does not repeat"} act={to(1, odd)} off={!steps.some(odd)} />
-        <Move id="cell-back" label="This cell before" act={to(-1, sameCell)} />
-        <Move id="cell" label="This cell again" act={to(1, sameCell)} />
+        <Move id="odd" label={facts.report ? "Next difference" : "Next that is not repeatable"} act={to(1, odd)} off={!steps.some(odd)} />
+        <Move id="cell-back" label="This cell, previous run" act={to(-1, sameCell)} />
+        <Move id="cell" label="This cell, next run" act={to(1, sameCell)} />
       </Moves>
       {facts.notes.length > 0 && (
         <section aria-label="notes">
@@ -187,35 +187,35 @@ function App({ facts }: { facts: Facts }): JSX.Element {
               {told_of(step)}
               {step.count !== undefined && step.count !== null && <span class="soft"> [{step.count}]</span>}
               {step.status && step.status !== "ok" && <span class="bad-word"> {word(step.status)}</span>}
-              {step.inferred && <span class="soft"> nobody saw it; it was so later</span>}
+              {step.inferred && <span class="soft"> inferred from a later step</span>}
             </p>
             <p class="soft small">
               {[
                 step.at && `${step.at} UTC`,
                 step.wall_s !== null && step.wall_s !== undefined && `${step.wall_s.toFixed(step.wall_s < 1 ? 3 : 1)} s`,
-                step.memory && `${Math.round(step.memory / 1e6)} MB after it`,
+                step.memory && `${Math.round(step.memory / 1e6)} MB afterwards`,
                 step.repeats === true && "repeats in a fresh kernel",
                 step.detail && visible(step.detail),
               ]
                 .filter(Boolean)
                 .join(" · ")}
             </p>
-            {step.repeats === false && <p class="note">does not repeat in a fresh kernel: {visible(step.difference ?? "")}</p>}
+            {step.repeats === false && <p class="note">not repeatable in a fresh kernel: {visible(step.difference ?? "")}</p>}
             <Prose texts={step.above} />
             {step.source !== null && <Code text={step.source} />}
             {step.kind === "edit" && step.was !== null && (
               <details>
-                <summary class="soft">as it was before</summary>
+                <summary class="soft">before the edit</summary>
                 <pre>{visible(step.was, true)}</pre>
               </details>
             )}
             {step.outputs && (step.stored ? <Compared step={step} stored={step.stored} /> : <Outputs outputs={step.outputs} />)}
             <Prose texts={step.below} />
           </section>
-          <section class="right" aria-label="variables after it" tabIndex={0}>
-            <h2>Variables after it</h2>
-            {step.kind === "execution" && !step.state && <p class="soft">were not recorded after this cell</p>}
-            {step.state && step.state.unseen > 0 && <p class="cut">{step.state.unseen} were not looked at, for lack of time: as they were last seen</p>}
+          <section class="right" aria-label="variables afterwards" tabIndex={0}>
+            <h2>Variables afterwards</h2>
+            {step.kind === "execution" && !step.state && <p class="soft">not recorded after this cell</p>}
+            {step.state && step.state.unseen > 0 && <p class="cut">{step.state.unseen} were not inspected, for lack of time. Their last values are shown.</p>}
             {step.state && step.state.removed.length > 0 && <p class="removed">gone: {step.state.removed.map((name) => visible(name)).join(", ")}</p>}
             {step.state?.aliases.map((names) => (
               <p class="soft small" key={names.join()}>
@@ -239,9 +239,9 @@ function App({ facts }: { facts: Facts }): JSX.Element {
           ["→ or n, ← or p", "a step forward, back"],
           ["Home, End, PgUp, PgDn", "first, last, a hundred"],
           ["e, Shift e", "next and previous cell that failed"],
-          ["d, Shift d", facts.report ? "next and previous cell that does not give what is stored" : "next and previous cell that does not repeat"],
-          [". and ,", "the same cell again, before"],
-          ["t", "light, dark, or as the system has it"],
+          ["d, Shift d", facts.report ? "next and previous cell that differs from its stored outputs" : "next and previous cell that is not repeatable"],
+          [". and ,", "next and previous run of the same cell"],
+          ["t", "light, dark, or like the system"],
         ]}
       >
         <p class="soft">
@@ -313,7 +313,7 @@ const LINES_SHOWN = 20;
 function lengthOf({ text, more }: Output): string {
   const lines = text.trimEnd().split("\n").length;
   const scroll = lines > LINES_SHOWN ? `${lines.toLocaleString("en")} lines: scroll to see them` : "";
-  const missing = more > 0 ? `${more.toLocaleString("en")} characters more are not shown` : "";
+  const missing = more > 0 ? `${more.toLocaleString("en")} more characters are not shown` : "";
   return [scroll, missing].filter(Boolean).join("; ");
 }
 

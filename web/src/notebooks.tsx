@@ -44,18 +44,18 @@ interface Facts {
 
 /** What each status means, in the order in which they are listed. */
 const MEANINGS: Record<string, string> = {
-  same: "gives what is stored",
-  normalised: "gives what is stored after the normalisers that are named",
-  no_stored_output: "ran; nothing is stored to compare it with",
-  different: "gives something else, in every fresh run",
-  not_repeatable: "fresh runs differ",
+  same: "equals the stored outputs",
+  normalised: "equals the stored outputs after the named normalisers",
+  no_stored_output: "ran, but has no stored outputs to compare with",
+  different: "differs from the stored outputs in every fresh run",
+  not_repeatable: "fresh runs differ from each other",
   confined: "a limit or rule of the sandbox affected it; the notebook may be right",
-  failed: "an exception that is not stored leaves it, or the kernel died",
+  failed: "ended by an exception that is not stored, or the kernel died",
   timed_out: "stopped at a limit",
-  not_run: "the time was over before, or its tag says so",
+  not_run: "the time was used up before, or a tag excludes it",
   unreadable: "the file is incomplete, or is not a notebook",
-  no_kernel: "for another language than the kernel",
-  harness_error: "deskcheck itself failed on it, or it ended the process that ran it, three times",
+  no_kernel: "for a language without a kernel here",
+  harness_error: "deskcheck failed on it, or it ended its process three times",
 };
 const STATUSES = Object.keys(MEANINGS);
 const MODULES = 20;
@@ -195,11 +195,11 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
       <div class="columns">
         <CountTable
           title="Why cells fail"
-          heads={["exception", "first in notebooks", "cells"]}
+          heads={["exception", "notebooks where it is first", "cells"]}
           rows={facts.failures.map((row) => [row.category, row.first_in_notebooks, row.cells])}
         />
-        <CountTable title="Modules that are not there" heads={["module", "notebooks"]} rows={mostFirst(facts.missing_modules).slice(0, MODULES)} />
-        <CountTable title="The same after normalisers" heads={["normaliser", "cells"]} rows={mostFirst(facts.fired)} />
+        <CountTable title="Missing modules" heads={["module", "notebooks"]} rows={mostFirst(facts.missing_modules).slice(0, MODULES)} />
+        <CountTable title="Equal after normalisers" heads={["normaliser", "cells"]} rows={mostFirst(facts.fired)} />
       </div>
       <h2>
         Notebooks <span class="soft">in {visible(facts.folder)}</span>
@@ -207,9 +207,9 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
       {facts.notebooks.map((notebook) => !hidden.has(notebook.status) && <NotebookView key={notebook.path} notebook={notebook} words={words} />)}
       <h2>What is compared</h2>
       <p>
-        A cell is the same if its standard output, the text/plain of each result and display in order, and class and message of an exception are what is stored, character by
-        character, and there are as many images. Pixels, HTML, standard error, tracebacks and times are not compared. The guide “Check whether notebooks reproduce” describes the
-        normalisers. Used were: {facts.normalisers.join(", ") || "none"}.
+        A cell is the same if its standard output, the text/plain of each result and display, and the class and message of an exception equal the stored ones, character by
+        character and in order, and the number of images is the same. Pixels, HTML, standard error, tracebacks and times are not compared. The guide “Check whether notebooks reproduce” describes the
+        normalisers. Normalisers used: {facts.normalisers.join(", ") || "none"}.
       </p>
       <table>
         <tbody>

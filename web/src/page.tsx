@@ -21,10 +21,10 @@ const GAPS: Record<string, string> = { deep: "deeper calls", repeated: "repetiti
 const MISSING: Record<string, string> = {
   events: "the limit on events was reached",
   recursion: "the limit on recursion was near",
-  untraced: "the program took the trace function away",
-  subinterpreters: "the program made another interpreter",
+  untraced: "the program removed the trace function",
+  subinterpreters: "the program started a subinterpreter",
   failure: "the tracer failed",
-  ended: "the process was gone",
+  ended: "the process had ended",
 };
 
 const KEYS: [string, string][] = [
@@ -32,22 +32,22 @@ const KEYS: [string, string][] = [
   ["← or p", "step back"],
   ["Shift → or o", "step over calls"],
   ["Shift ← or b", "step back over calls"],
-  ["u", "out of the running frame"],
-  ["Shift u", "back to the frame that called"],
+  ["u", "out of the frame"],
+  ["Shift u", "back to the calling frame"],
   ["Home, End", "first and last event"],
   ["PgUp, PgDn", "a hundred events"],
   ["e, Shift e", "next and previous exception"],
   ["w, Shift w", "next and previous output"],
   ["v, Shift v", "next and previous change of the watched variable"],
   [". and ,", "next and previous visit of the line"],
-  ["[ and ]", "the frame that called, and back down"],
+  ["[ and ]", "show the calling frame, and back"],
   ["+ and −", "zoom the timeline"],
   ["i", "with and without instructions"],
   ["g", "go to an event"],
   ["/", "search"],
-  ["t", "light, dark, or as the system has it"],
+  ["t", "light, dark, or like the system"],
   ["?", "this help"],
-  ["Esc", "close, stop looking"],
+  ["Esc", "close, stop searching"],
 ];
 
 function told(row: Row, moment: Moment): string {
@@ -63,11 +63,11 @@ function told(row: Row, moment: Moment): string {
     case "yield":
       return `${name} yields ${value}`;
     case "resume":
-      return row.value === null ? `${name} goes on` : `${name} goes on, sent ${value}`;
+      return row.value === null ? `${name} resumes` : `${name} resumes with the sent value ${value}`;
     case "raise":
       return `${value} in ${name}, line ${row.line}`;
     case "unwind":
-      return `${name} is left by the exception`;
+      return `${name} ends by the exception`;
     default:
       return `${visible(row.instruction ?? "")} at offset ${row.offset} of ${name} is about to run`;
   }
@@ -110,7 +110,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const timeline = useRef<Timeline | null>(null);
 
   const go = useCallback(
-    async (index: number | null, nothing = "there is none in that direction") => {
+    async (index: number | null, nothing = "none in that direction") => {
       if (index === null) {
         setNotice(nothing);
         return;
@@ -186,7 +186,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     const { signal } = (looking.current = new AbortController());
     try {
       const index = await change(trace, watched, at(), way, signal, (where) => {
-        if (trace.facts.starts.length > 20) setNotice(`looking at event ${where.toLocaleString("en")} … Esc stops`);
+        if (trace.facts.starts.length > 20) setNotice(`searching at event ${where.toLocaleString("en")} … Esc stops the search`);
       });
       if (!signal.aborted) await go(index, `${visible(watched.name)} does not change again in that direction`);
     } catch (error) {
@@ -231,7 +231,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const forward = () => void go(moves.step(columns, at(), 1, instructions), "this is the last event");
   const back = () => void go(moves.step(columns, at(), -1, instructions), "this is the first event");
   const over = (way: Way) => void go(moves.over(columns, at(), way, instructions));
-  const leave = (way: Way) => void go(moves.out(columns, at(), way), "nothing recorded called this frame");
+  const leave = (way: Way) => void go(moves.out(columns, at(), way), "no recorded frame called this one");
   const toException = (way: Way) => void go(moves.exception(columns, at(), way), "no exception in that direction");
   const toOutput = (way: Way) => void go(moves.printed(columns, at(), way), "no output in that direction");
 
@@ -429,7 +429,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
           )}
           {!trace.length && "no events were recorded"}
         </span>
-        {row?.leftOut && <span class="cut">before it {gaps(row.leftOut)} are left out</span>}
+        {row?.leftOut && <span class="cut">left out before it: {gaps(row.leftOut)}</span>}
         {row && row.index === last && (
           <span class="ending">
             {(trace.facts.cut ?? facts.cut) ? (
@@ -465,7 +465,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
       <Help dialog={help} keys={KEYS}>
         <p>
           A click on a line number goes to the next visit of that line, with Shift to the previous one. A click on a variable's name watches it. The address of the page
-          names the event: it can be sent to others.
+          contains the event, so you can share it.
         </p>
         <p class="soft">
           deskcheck {facts.deskcheck}, recorded with Python {facts.python}
@@ -559,7 +559,7 @@ function SourceView({ facts, trace, files, moment, shown, onLine }: SourceProps)
     return () => source.current!.destroy();
   }, []);
   useLayoutEffect(() => {
-    source.current!.show(text ?? "# the source of this file was not kept", moves.visitCounts(trace.columns, trace.facts.places, file));
+    source.current!.show(text ?? "# the source of this file is not in the recording", moves.visitCounts(trace.columns, trace.facts.places, file));
   }, [trace, file]);
   useLayoutEffect(() => setChosen(null), [moment, shown]);
   useLayoutEffect(() => {

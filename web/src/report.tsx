@@ -206,7 +206,7 @@ function ExampleView({ example }: { example: Example }): JSX.Element {
           <h4>{name}</h4>
           <pre tabIndex={0} aria-label={name}>
             {visible(text, true)}
-            {more > 0 && <span class="cut"> … {more.toLocaleString("en")} characters more</span>}
+            {more > 0 && <span class="cut"> … {more.toLocaleString("en")} more characters</span>}
           </pre>
         </div>
       ))}
@@ -234,7 +234,7 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
       setNotice("copied");
     } catch {
       // Without the right to the clipboard the text is marked, for the keys that copy.
-      setNotice("the browser does not let pages copy: press Ctrl C");
+      setNotice("the browser does not let pages copy: press Ctrl+C");
     }
   };
 
@@ -294,7 +294,7 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
           <FigureView
             key="figure"
             name="views"
-            label="What a view of the kernel's variables adds, over the same samples, with 95 % intervals."
+            label="Effect of a view of the kernel's variables on the score, over the same samples, with 95 % intervals."
             draw={(width) => intervals(views, facts.models, width, { label: "Differences by model and view; the table below has the figures", axis: "difference", zero: true })}
           />,
           sheet("views"),

@@ -41,7 +41,7 @@ export function usePlace(name: string, last: number, start: number): Place {
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
-  const go = (index: number | null, nothing = "there is none in that direction") => {
+  const go = (index: number | null, nothing = "none in that direction") => {
     setNotice(index === null ? nothing : "");
     if (index === null) return;
     const wanted = Math.max(0, Math.min(last, index));

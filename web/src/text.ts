@@ -43,10 +43,10 @@ export function bytesText(bytes: string): string {
 
 const WHY: Record<string, string> = {
   long: "too long: the rest is not recorded",
-  deep: "deeper than the recording goes",
-  many: "more objects than the recording holds",
-  masked: "a secret was taken out",
-  opaque: "of such objects only the type is known",
+  deep: "deeper than the limit of the recording",
+  many: "more objects than the limit of the recording",
+  masked: "a secret was masked",
+  opaque: "only the type of such objects is recorded",
 };
 
 /** Why something is left out of a value, in words. */

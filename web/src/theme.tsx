@@ -31,7 +31,7 @@ export function useTheme(): [Theme, () => void] {
 
 export function ThemeButton({ theme, next }: { theme: Theme; next: () => void }): JSX.Element {
   return (
-    <button type="button" id="do-theme" title="light, dark, or as the system has it (t)" onClick={next}>
+    <button type="button" id="do-theme" title="light, dark, or like the system (t)" onClick={next}>
       {theme === "auto" ? "Auto" : theme === "dark" ? "Dark" : "Light"}
     </button>
   );

@@ -171,7 +171,7 @@ def score_in_shards(
             samples=settings.samples,
         )
         origin = {"path": str(all_questions.path.resolve()), "digest": all_questions.digest_of_all()}
-        with job_folder.doing("say where the questions are"):
+        with job_folder.doing("write the place of the questions"):
             write_whole(job_folder.folder / QUESTIONS_FILE, json.dumps(origin))
 
     job = Job(
@@ -218,9 +218,9 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
             if again and not samples:
                 who = "" if answer.model is None else f" by {answer.model}"
                 raise InputError(
-                    f"{path} line {line.number}: is another answer{who} to {answer.id!r}. Remove one of "
-                    "them, or say --samples if the model was asked several times: the mean of its answers "
-                    "counts."
+                    f"{path} line {line.number}: is a second answer{who} to {answer.id!r}. Remove one of "
+                    f"them. If the model was asked several times, add --samples: then the mean of its "
+                    f"answers counts."
                 )
             attempts[position] += 1
             question, attempt = questions.digest(position).hex(), attempts[position]
@@ -230,7 +230,7 @@ def _items(questions: Questions, files: Sequence[Path], *, samples: bool) -> Ite
                 f"{question} {digest} {attempt}",
             )
     if blank:
-        raise InputError(f"{', '.join(map(str, files))}: there are no answers.")
+        raise InputError(f"{', '.join(map(str, files))}: no answers.")
 
 
 # -- the work ----------------------------------------------------------------------------------------
@@ -298,11 +298,11 @@ class _Scorer:
             return _row(status=AnswerStatus.DAMAGED, reason=f"{line}: {error}")
         fields: dict[str, Any] = {"id": answer.id, "model": answer.model, "extra": answer.extra}
         if question_offset is None:
-            reason = f"{line}: there is no question with the id {answer.id!r}"
+            reason = f"{line}: no question has the id {answer.id!r}"
             return _row(**fields, status=AnswerStatus.UNKNOWN_QUESTION, reason=reason)
         sample = self._sample(question_offset, question_digest)
         if sample.id != answer.id:  # their hashes are equal
-            raise InputError(f"{line}: rename {answer.id!r}: it is taken for {sample.id!r}.")
+            raise InputError(f"{line}: rename {answer.id!r}: it has the same hash as {sample.id!r}.")
         fields |= {
             "attempt": attempt,
             "question": sample.question,
@@ -347,7 +347,7 @@ class _Scorer:
         except OSError as error:
             raise InputError(f"{os.uname().nodename}: {path}: cannot be read: {error.strerror}.") from error
         if digest_of(raw).hex() != digest:
-            raise InputError(f"{path}: was changed while the job ran. Start it again.")
+            raise InputError(f"{path}: was changed while the job ran. Start the job again.")
         return raw
 
     def _read_sample(self, offset: int, digest: str) -> Sample:

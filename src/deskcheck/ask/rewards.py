@@ -47,9 +47,9 @@ class _Samples:
         self._places: dict[str, int] = {}
         for position, sample in enumerate(self._samples):
             if self._places.setdefault(sample.id, position) != position:
-                raise InputError(f"two samples both have the id {sample.id!r}. Give each its own.")
+                raise InputError(f"two samples have the id {sample.id!r}. Give each a different id.")
         if not self._samples:
-            raise InputError("the samples are empty: give samples to reward answers to.")
+            raise InputError("no samples: give those whose answers are to be rewarded.")
         self.forms = {sample.data["form"] for sample in self._samples}
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class Reward:
         on_failure: OnFailure | str,
     ) -> None:
         if workers < 1:
-            raise ValueError(f"workers={workers} must be at least one")
+            raise ValueError(f"workers={workers} must be at least 1")
         self._questions = questions
         self.metric = metric
         self.workers = workers
@@ -117,7 +117,7 @@ class Reward:
         metrics = {name for form in questions.forms for name in METRICS.get(form, ())}
         if metric != OUTCOME and metric not in metrics:
             names = ", ".join([OUTCOME, *sorted(metrics)])
-            raise InputError(f"no question here has the metric {metric!r}. They have: {names}.")
+            raise InputError(f"unknown metric {metric!r}. The metrics of these questions are {names}.")
 
     def __call__(
         self,

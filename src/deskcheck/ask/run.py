@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.baselines import oracle
 from deskcheck.ask.inspect.context import AskProgress, RunContext, new_run, run_key
 from deskcheck.ask.inspect.evaluation import Interrupted, evaluate, why
@@ -310,7 +311,10 @@ class _Run:
             if finished(folder):
                 from deskcheck.ask.results.logs import read_logs
 
-                self.note(f"{folder}: this was asked before; --out NEW_FOLDER asks it again")
+                self.note(
+                    f"{folder}: these questions were asked before; to ask again, choose a new folder with "
+                    "--out"
+                )
                 return list(read_logs([folder]).results)
             for name, samples in sets.items():
                 write_samples(questions_file(folder, name), samples)
@@ -319,7 +323,7 @@ class _Run:
 
     def _logs(self, folder: Path, card: Mapping[str, Any]) -> "list[EvalLog]":
         """The logs of all models, with the answers that the folder has."""
-        from deskcheck.ask.inspect.completion import continue_prompts
+        from deskcheck.ask.inspect.completion import close_answers, continue_prompts
         from deskcheck.ask.inspect.provider import count_offline
 
         generation = self.settings.generation
@@ -327,6 +331,8 @@ class _Run:
             count_offline(model)
             if generation.completion:
                 continue_prompts(model)
+            elif CLOSE in generation.stop:
+                close_answers(model)
         count = sum(len(samples) for samples, _ in self.sets.values()) * len(self.settings.methods)
         try:
             with new_run() as context:
@@ -374,8 +380,8 @@ class _Run:
         if failed:
             reasons = sum(failed.values(), Counter())
             self.note(
-                f"{reasons.total()} requests failed, and are not in the scores: {'; '.join(reasons)}. "
-                "The same command sends them again."
+                f"{reasons.total()} requests failed and are not in the scores: {'; '.join(reasons)}. Rerun "
+                "the command to send them again."
             )
         else:
             write_results(results, folder, card)

@@ -40,7 +40,7 @@ class AskSettings:
         bool, Setting("Explain the notation in prompts for runs, or use the prompts of lessons.")
     ] = True
     max_steps: Annotated[
-        int, Setting("dynamic_scratchpad: maximum number of states of a run that are asked for.", min=1)
+        int, Setting("Methods that ask state by state: maximum number of states of a run.", min=1)
     ] = STEP_BUDGET
     run_cells: Annotated[
         bool, Setting("Notebooks: also score next cells by running them, in forks of the state.")
@@ -66,9 +66,7 @@ class ScoreSettings:
     """The settings for scoring answers that models gave elsewhere."""
 
     samples: Annotated[
-        bool, Setting("Several answers of a model to one question are samples: their mean counts.")
+        bool, Setting("If a model gave several answers to a question, their mean is its score.")
     ] = False
     """Without it, several answers of a model to one question are refused."""
-    sandbox: Annotated[Confinement, Setting("How closely answers that are run are confined.")] = (
-        Confinement.STRICT
-    )
+    sandbox: Annotated[Confinement, Setting("Confinement of answers that are run.")] = Confinement.STRICT

@@ -112,10 +112,10 @@ def _begin(folder: Path, files: ProjectFiles) -> None:
         ignored = folder / ".gitignore"
         if not ignored.is_file() or ignored.read_text("utf-8", "replace") != _IGNORE:
             raise InputError(
-                f"{folder}: contains something other than a benchmark: name another folder with --out."
+                f"{folder}: contains something other than a benchmark: choose another folder with --out."
             )
     if folder.resolve() == files.folder:
-        raise InputError(f"{folder}: is the project itself: name another folder with --out.")
+        raise InputError(f"{folder}: is the project itself: choose another folder with --out.")
     with disk_errors(folder, "be made"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".gitignore").write_text(_IGNORE, encoding="utf-8")
@@ -132,7 +132,8 @@ def _remove(folder: Path) -> None:
 
 def _made_before(folder: Path, how: str) -> InputError:
     return InputError(
-        f"{folder}: was made before, {how}. Make it anew with --replace, or name another folder with --out."
+        f"{folder}: was made before, {how}. Make it again with --replace, or choose another folder with "
+        f"--out."
     )
 
 
@@ -257,11 +258,11 @@ class _Maker:
         if not path.exists():
             return None
         facts: dict[str, Any] = read_json(
-            read_file(path), str(path), "Delete the folder and make the benchmark anew."
+            read_file(path), str(path), "Delete the folder and make the benchmark again."
         )
         options = self.options()
         if {name: facts["asked"].get(name) for name in options} != options:
-            raise _made_before(self.folder, "with other options, or of another project")
+            raise _made_before(self.folder, "with other options or for another project")
         if facts["files"] != states_of(self.files.folder):
             raise _made_before(self.folder, "and the project has changed since")
         return facts
@@ -439,7 +440,7 @@ def _why_recorded(recordings: list[Any], seed: int) -> str:
         for name in KINDS:
             for _ in QUESTIONS[name](recording, seed=seed, excluded=reasons):
                 break
-    return reasons.most_common(1)[0][0] if reasons else "others are asked in its place"
+    return reasons.most_common(1)[0][0] if reasons else "other questions take its place"
 
 
 def _why_not(function: Defined, account: Mapping[str, Any], ran_in: set[tuple[str, str]]) -> str:
@@ -449,7 +450,7 @@ def _why_not(function: Defined, account: Mapping[str, Any], ran_in: set[tuple[st
     if (function.module.replace(".", "/") + ".py", function.name) in ran_in:
         return "ran inside recorded calls of other functions"
     if function.key in account["called"]:
-        return "called, but no call of it could be recorded"
+        return "called, but none of its calls could be recorded"
     return "no test calls it"
 
 

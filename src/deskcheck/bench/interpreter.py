@@ -253,7 +253,7 @@ def _run(
                 except subprocess.TimeoutExpired:
                     continue
             else:
-                raise SandboxError(f"could not {what}: not done after {_INSTALL_S:g} s.")
+                raise SandboxError(f"could not {what} within {_INSTALL_S:g} s.")
         finally:
             if process.poll() is None:
                 process.kill()

@@ -40,8 +40,8 @@ _TRIED = 12
 """Number of inputs to try for a function, if there is time."""
 _AT_IMPORT = replace(LIMITS, cpu_s=10.0, wall_s=30.0)
 _SHORT = (
-    ("of ", "no input that was tried could be kept"),
-    (NO_TIME, "the time for made inputs was spent"),
+    ("of ", "none of the inputs that were tried could be kept"),
+    (NO_TIME, "the time for made inputs was used up"),
     ("its module ", "its module cannot be imported in the sandbox"),
 )
 """Beginnings of reasons, and the reason to count instead: without numbers and messages of one function."""

@@ -68,7 +68,7 @@ def read_project(folder: Path) -> ProjectFiles:
             how the project is built or tested cannot be read.
     """
     if not folder.is_dir():
-        what = "is a file: name the folder that contains it" if folder.exists() else "there is no such folder"
+        what = "is a file: name the folder that contains it" if folder.exists() else "no such folder"
         raise InputError(f"{folder}: {what}.")
     folder = folder.resolve()
     try:
@@ -118,7 +118,7 @@ def _toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}. Mend it: it says how the tests run.") from None
+        raise InputError(f"{path}: cannot be read: {error}. Correct it: it configures the tests.") from None
 
 
 def _ini(path: Path) -> dict[str, dict[str, str]]:
@@ -133,10 +133,10 @@ def _ini(path: Path) -> dict[str, dict[str, str]]:
         line = "" if line_number is None else f", line {line_number}"
         what = type(error).__name__
         raise InputError(
-            f"{path}{line}: is not an INI file ({what}). Mend it: it says how the tests run."
+            f"{path}{line}: is not an INI file ({what}). Correct it: it configures the tests."
         ) from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {error}. Mend it: it says how the tests run.") from None
+        raise InputError(f"{path}: cannot be read: {error}. Correct it: it configures the tests.") from None
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
@@ -276,7 +276,7 @@ def _group(groups: Mapping[str, Any], name: str, folder: Path, inside: tuple[str
     if not isinstance(listed, list) or _same_name(name) in inside:
         raise InputError(
             f"{folder / 'pyproject.toml'}: [dependency-groups] {name}: "
-            + ("includes itself." if isinstance(listed, list) else "there is no such list.")
+            + ("includes itself." if isinstance(listed, list) else "no such group.")
         )
     for entry in listed:
         if isinstance(entry, str):

@@ -17,7 +17,7 @@ class BenchSettings:
     packages: Annotated[
         tuple[str, ...],
         Setting(
-            "A package that the tests need but the project's files do not name. May be repeated.",
+            "A package that the tests need but the project's files do not name. May be given again.",
             flag="--with-package",
             metavar="REQUIREMENT",
         ),
@@ -27,10 +27,10 @@ class BenchSettings:
     inputs: Annotated[
         bool,
         Setting(
-            "Make inputs for public functions that the calls of the tests give no questions about, and try "
-            "them in the sandbox."
+            "Make inputs for public functions that have no questions from calls of the tests, and try them "
+            "in the sandbox."
         ),
     ] = True
     replace: Annotated[
-        bool, Setting("Make the benchmark anew in this folder, for a changed project or changed options.")
+        bool, Setting("Make the benchmark again in this folder, for a changed project or changed options.")
     ] = False

@@ -29,12 +29,12 @@ def _of(module: str, name: str) -> Callable[[], Any]:
 
 def _runs() -> typer.Typer:
     from deskcheck.cli.common.jobs import compact, status
-    from deskcheck.cli.folders import dedup, export
+    from deskcheck.cli.folders import dedup, export, states
     from deskcheck.cli.recording import check
     from deskcheck.cli.viewing import show
 
     group = typer.Typer(no_args_is_help=True, help="Folders of recordings: show, check, merge, copy.")
-    commands: tuple[Callable[..., None], ...] = (status, show, check, compact, dedup)
+    commands: tuple[Callable[..., None], ...] = (status, show, states, check, compact, dedup)
     for command in commands:
         group.command()(command)
     group.add_typer(export, name="export")
@@ -71,6 +71,9 @@ _COMMANDS: dict[str, tuple[str, Callable[[], Any]]] = {
     "ask": (_VERBS, _of("asking", "ask")),
     "report": (_VERBS, _of("asking", "report")),
     "view": (_VERBS, _of("viewing", "view")),
+    "why": (_VERBS, _of("querying", "why")),
+    "find": (_VERBS, _of("querying", "find")),
+    "diff": (_VERBS, _of("querying", "diff")),
     "lessons": (_VERBS, _of("teaching", "lessons")),
     "teach": (_VERBS, _of("teaching", "teach")),
     "runs": (_GROUPS, _runs),
@@ -93,10 +96,11 @@ def _command(name: str) -> Any:
     alone.callback()(lambda: None)  # without a callback, typer makes no group of a single command
     if isinstance(loaded, typer.Typer):
         alone.add_typer(loaded, name=name, rich_help_panel=panel)
-    elif name == "run":
-        from deskcheck.cli.running import PASSED_ON
+    elif name in ("run", "record"):
+        from deskcheck.cli.common.script import PASSED_ON, ScriptCommand
 
-        alone.command(name, rich_help_panel=panel, context_settings=PASSED_ON)(loaded)
+        kind: dict[str, Any] = {"context_settings": PASSED_ON} if name == "run" else {"cls": ScriptCommand}
+        alone.command(name, rich_help_panel=panel, **kind)(loaded)
     else:
         alone.command(name, rich_help_panel=panel)(loaded)
     group: Any = typer.main.get_command(alone)

@@ -75,10 +75,10 @@ def ask(
     """Ask models questions about recordings, or of benchmarks, and score the answers.
 
     A run that was stopped keeps its answers: rerun the command to resume. After a finished run the same
-    command shows its results; --out NEW_FOLDER asks again.
+    command shows its results. To ask again, choose a new folder with --out.
 
-    Exit status: 0 all were asked, 1 a model gave no text at all, 2 a wrong call, nothing to ask, or an error
-    of deskcheck or of the provider, 130 interrupted."""
+    Exit status: 0 all were asked, 1 a model gave no text at all, 2 wrong usage, nothing to ask, or a
+    failure of deskcheck or of the provider, 130 interrupted."""
     from deskcheck.ask.run import Interrupted, ask_benchmark
     from deskcheck.ask.run import ask as ask_models
 
@@ -112,9 +112,9 @@ def _exit_unless_answered(results: Sequence[Any]) -> None:
     silent = [r for r in results if r.n and r.refused + r.empty == r.n * r.epochs]
     for r in silent:
         counts = f"{r.refused} requests were refused, {r.empty} completions are empty"
-        say(f"{_what(r)}: {r.model} gave no text at all: {counts}. The score says nothing about it.")
+        say(f"{_what(r)}: {r.model} gave no text at all: {counts}. Its score is meaningless.")
     if not any(r.n for r in results):
-        say("nothing was asked: no recording here gives such a question.")
+        say("nothing was asked: no recording suits these questions.")
         raise typer.Exit(2)
     if silent:
         raise typer.Exit(1)
@@ -314,7 +314,7 @@ def _print_state_effects(console: Console, question: str, effects: list[Any]) ->
     views = {(e.model, e.state) for e in changed}
     alike = dict.fromkeys(f"{e.model} {e.state}" for e in effects if (e.model, e.state) not in views)
     if alike:
-        text = f"{question}: with the state every sample scores as with none: {', '.join(alike)}"
+        text = f"{question}: no sample scores differently with the state: {', '.join(alike)}"
         console.print(text, markup=False)
 
 
@@ -341,19 +341,19 @@ class _ReportOptions:
     )
     by: Annotated[
         tuple[str, ...],
-        Setting("Also scores by a field of the samples. May be given again.", metavar="FIELD"),
+        Setting("Also show scores by a field of the samples. May be given again.", metavar="FIELD"),
     ] = ()
     cluster: Annotated[
         str | None,
         Setting(
-            "For logs of other tasks: the field of the samples by which they belong together.",
+            "For logs of other tasks: the field that names the cluster of a sample.",
             metavar="FIELD",
         ),
     ] = None
     power: Annotated[
         float | None,
         Setting(
-            "How many programs are needed to find such a difference between two models.",
+            "Also show how many programs it takes to find this difference between two models.",
             metavar="DIFFERENCE",
         ),
     ] = None

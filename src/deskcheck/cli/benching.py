@@ -66,7 +66,7 @@ def _print(benchmark: Any, folder: Path, page: Path) -> None:
     from_tests, from_made, left_out = benchmark.origins
     print(f"  {from_tests} from tests, {from_made} from made inputs, {left_out} left out")
     if benchmark.made_failed:
-        print(f"  no generated inputs: {benchmark.made_failed}")
+        print(f"  no made inputs: {benchmark.made_failed}")
     why_not = Counter(
         function.why_not for function in benchmark.functions if function.public and function.why_not
     )

@@ -1,12 +1,18 @@
-"""Commands of `runs` that write other folders: `dedup` and `export`."""
+"""Commands of `runs` that write other folders and files: `dedup`, `states` and `export`."""
 
+import csv
+import io
 import json
+import os
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from deskcheck.cli.common.output import Json, progress_bar, say
+from deskcheck.cli.common.output import Json, progress_bar, refuse_unwritable, say
+from deskcheck.errors import InputError
 
 
 def dedup(
@@ -19,8 +25,8 @@ def dedup(
         typer.Option(
             min=0,
             max=1,
-            help="Also leave out near copies of programs: those that have this share of their token "
-            "sequences in common with an earlier one (such as 0.8). Without it: only equal runs.",
+            help="Also leave out near copies of programs: those that share at least this part of their token "
+            "sequences with an earlier one (such as 0.8). By default only equal runs.",
         ),
     ] = None,
     as_json: Json = False,
@@ -42,6 +48,83 @@ def dedup(
     if deduplicated.dropped:
         print(f"each with its duplicate: {out / LIST_NAME}")
 
+
+def states(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of recordings.")],
+    variable: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the variable with this name.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write a .parquet, .csv or .jsonl file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print or write the value of every variable at every event, one row for each (deskcheck help format)."""
+    from deskcheck.recording.reader import Recordings
+
+    if out is not None and out.suffix not in _WRITERS:
+        raise InputError(f"{out}: the name must end in {', '.join(_WRITERS)}.")
+    if out is not None:
+        refuse_unwritable(out)
+    batches = Recordings(folder).states(variable)
+    if out is None:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for row in rows:
+            place = f"{row['recording']}  {row['index']}  {row['function']} line {row['line']}"
+            print(json.dumps(row) if as_json else f"{place}  {row['variable']} = {row['value']}")
+        return
+    count = _WRITERS[out.suffix](out, batches)
+    print(json.dumps({"rows": count}) if as_json else f"{out}: {count:,} rows")
+
+
+def _write_parquet(out: Path, batches: Any) -> int:
+    import pyarrow.parquet as pq
+
+    from deskcheck.files import disk_errors
+
+    count = 0
+    part = out.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with disk_errors(out, "write this file"):
+            with pq.ParquetWriter(str(part), batches.schema, compression="zstd") as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+                    count += batch.num_rows
+            os.replace(part, out)
+    finally:
+        part.unlink(missing_ok=True)
+    return count
+
+
+def _write_text(out: Path, batches: Any) -> int:
+    from deskcheck.files import write_file
+
+    count = 0
+
+    def pieces() -> Iterator[str]:
+        nonlocal count
+        text = io.StringIO()
+        table = csv.writer(text)
+        if out.suffix == ".csv":
+            table.writerow(batches.schema.names)
+        for batch in batches:
+            rows = batch.to_pylist()
+            count += len(rows)
+            if out.suffix == ".csv":
+                table.writerows(row.values() for row in rows)
+            else:
+                text.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            yield text.getvalue()
+            text.seek(0)
+            text.truncate()
+        yield text.getvalue()
+
+    write_file(out, pieces())
+    return count
+
+
+_WRITERS = {".parquet": _write_parquet, ".csv": _write_text, ".jsonl": _write_text}
+"""Suffix of a file -> the function that writes a table to it and returns the number of rows."""
 
 export = typer.Typer(
     no_args_is_help=True, help="Write recordings and lessons in the layouts of other programs."

@@ -130,10 +130,10 @@ def score(
 ) -> None:
     """Score answers that models gave elsewhere, like `ask`; arguments and programs are run.
 
-    A score is over all questions of its kind: one that is not answered counts as wrong.
+    A score is over all questions of its kind: unanswered ones count as wrong.
 
-    Exit status: 0 all were scored, 1 some lines have no answer that can be scored, 2 a wrong call or an
-    error of deskcheck."""
+    Exit status: 0 all were scored, 1 some lines have no answer that can be scored, 2 wrong usage or
+    a failure of deskcheck."""
     from deskcheck.ask.job import SIZE, score_in_shards
 
     with job_progress(out, as_json) as show_progress:

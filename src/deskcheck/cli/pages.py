@@ -86,8 +86,8 @@ def help_page(
         near = get_close_matches(name, files, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
         raise InputError(
-            f"there is no page {page!r}.{hint} The pages are {', '.join(files)}. "
-            "For a command: deskcheck COMMAND --help"
+            f"unknown page {page!r}.{hint} The pages are {', '.join(files)}. For a command: deskcheck "
+            "COMMAND --help"
         )
     markdown = text(files[name], set(files))
     console = console_out()

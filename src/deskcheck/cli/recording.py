@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -24,15 +25,17 @@ from deskcheck.cli.common.output import (
     say,
     says_when_interrupted,
 )
+from deskcheck.cli.common.script import PROGRAMS, help_all
 from deskcheck.errors import InputError
 from deskcheck.jobs.spread import Spread
 from deskcheck.notebook.settings import NotebookSettings
+from deskcheck.recorder.program_input import ProgramInput, read_input
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.settings import Setting
 
-PROGRAMS, NOTEBOOKS, TESTS = "Programs", "Notebooks", "Tests of a project (pytest:PATH)"
+INPUTS, NOTEBOOKS, TESTS = "Inputs", "Notebooks", "Tests of a project (pytest:PATH)"
 Sources = Annotated[
     list[str],
     typer.Argument(
@@ -51,7 +54,7 @@ InputsBy = Annotated[
         "--inputs-by",
         metavar="MODEL",
         help="inputs: also ask this model (any that Inspect reaches) for inputs of each function.",
-        rich_help_panel=PROGRAMS,
+        rich_help_panel=INPUTS,
     ),
 ]
 
@@ -60,6 +63,10 @@ InputsBy = Annotated[
 def record(
     sources: Sources,
     *,
+    module: Annotated[
+        bool, typer.Option("-m", help="SOURCE is the name of a module to run, as for python -m.")
+    ] = False,
+    arguments: Annotated[list[str] | None, typer.Option("--arguments", hidden=True)] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for the recordings. Without it, show the run of one program."),
@@ -70,8 +77,20 @@ def record(
     work: Work,
     inputs_by: InputsBy = None,
     as_json: Json = False,
+    all_options: Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            callback=help_all,
+            is_eager=True,
+            help="Show this message with the options for tests, notebooks and large jobs.",
+        ),
+    ] = False,
 ) -> None:
     """Run programs in a sandbox and record every executed line with the state of the variables.
+
+    Arguments of a script follow `--`, and it gets the standard input:
+    deskcheck record app.py --out runs -- --fast 3 < data.txt
 
     Exit status: 0 success, 1 nothing was recorded or some recordings differ from the reference tracer's,
     2 wrong usage or a failure of deskcheck, 130 interrupted."""
@@ -79,7 +98,8 @@ def record(
 
     if inputs_by is not None and not any(map(_LOOKS_FOR_INPUTS.match, sources)):
         raise InputError(f"--inputs-by {inputs_by}: is only for a source inputs:FILE.py.")
-    kind = kind_of(sources)
+    program_input = _program_input(sources, module, arguments)
+    kind = SourceKind.PROGRAMS if program_input else kind_of(sources)
     if programs.wall_s is None:
         programs = replace(programs, limits=_with_wall_time(programs.limits))
     panel, settings = {
@@ -89,13 +109,31 @@ def record(
     }[kind]
     refuse_others(panel, WORK)
     if out is not None:
-        _record_in_folder(sources, out, settings, work, inputs_by, as_json=as_json)
+        _record_in_folder(sources, out, settings, work, inputs_by, program_input, as_json=as_json)
     elif work.in_shards:
         raise InputError("--shards, --on, --ray-address, --replace need a folder: add --out FOLDER.")
     elif kind is SourceKind.PROGRAMS:
-        _record_and_show(sources, programs, as_json=as_json)
+        _record_and_show(sources, programs, program_input, as_json=as_json)
     else:
         raise InputError(f"{sources[0]}: recordings of {kind} need a folder: add --out FOLDER.")
+
+
+def _program_input(sources: list[str], module: bool, arguments: list[str] | None) -> ProgramInput:
+    """The arguments after ``--`` and the standard input, which only a single script or module gets."""
+    from deskcheck.recorder.record import may_be_source
+    from deskcheck.sources.sources import is_script
+
+    if arguments is None and (module or is_script(sources[0])):
+        words = [word for word in sources[1:] if module or not may_be_source(word)]
+        if words:
+            form = f"{'-m ' if module else ''}{sources[0]}"
+            raise InputError(
+                f"{words[0]!r}: is not a source. Arguments of a program go after --: "
+                f"deskcheck record {form} -- {shlex.join(words)}"
+            )
+    takes_input = len(sources) == 1 and (module or is_script(sources[0]))
+    stdin = read_input(_note) if takes_input else None
+    return ProgramInput(module=module, arguments=tuple(arguments or ()), stdin=stdin)
 
 
 _LOOKS_FOR_INPUTS = re.compile(r"inputs[,:]")
@@ -114,7 +152,14 @@ def _note(text: str) -> None:
 
 
 def _record_in_folder(
-    sources: list[str], out: Path, settings: Any, work: Spread, inputs_by: str | None, *, as_json: bool
+    sources: list[str],
+    out: Path,
+    settings: Any,
+    work: Spread,
+    inputs_by: str | None,
+    program_input: ProgramInput,
+    *,
+    as_json: bool,
 ) -> None:
     from deskcheck.recorder.record import SourceKind
     from deskcheck.recorder.record import record as record_sources
@@ -125,7 +170,14 @@ def _record_in_folder(
         advance = stack.enter_context(progress_reports(as_json))
         stack.enter_context(says_when_interrupted(stopped(out) if work.in_shards else interruption))
         result = record_sources(
-            *sources, out=out, settings=settings, spread=work, propose=propose, progress=advance, note=_note
+            *sources,
+            out=out,
+            settings=settings,
+            spread=work,
+            propose=propose,
+            program_input=program_input,
+            progress=advance,
+            note=_note,
         )
     if as_json:
         print(json.dumps(result.to_dict()))
@@ -146,12 +198,15 @@ def _proposer(model: str) -> AbstractContextManager[Callable[[str], str]]:
 # -- one program, shown -----------------------------------------------------------------------------
 
 
-def _record_and_show(sources: list[str], settings: RecordSettings, *, as_json: bool) -> None:
+def _record_and_show(
+    sources: list[str], settings: RecordSettings, program_input: ProgramInput, *, as_json: bool
+) -> None:
     from deskcheck.recorder.programs import record_programs
+    from deskcheck.recorder.record import script_of
     from deskcheck.recording.reader import Recordings
     from deskcheck.view.showing import show_table
 
-    program = _only_program(sources)
+    program = script_of(sources, program_input, _note) if program_input else _only_program(sources)
     interruption = "interrupted: nothing was kept. --out FOLDER keeps finished recordings."
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as folder, says_when_interrupted(interruption):
         summary = record_programs([program], folder, settings, note=_note)

@@ -8,15 +8,14 @@ from typing import Annotated
 
 import typer
 
+from deskcheck.cli.common.commands import SEPARATOR
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import refuse_unwritable, say
+from deskcheck.errors import DeskcheckError
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.settings import Setting
 from deskcheck.terminal import has_browser, kept_page, open_in_browser
 from deskcheck.tracer import tracer_class
-
-PASSED_ON = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""All arguments after the program belong to the program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +47,8 @@ def run(
     """Run a program as `python FILE.py ARGUMENTS` does, and show its run step by step.
 
     The program runs without a sandbox, with your files, streams and network: use this for your own code.
-    Options of deskcheck go before FILE.py. deskcheck adds one line on standard error, and in a terminal
-    without a browser a table of the run.
+    Options of deskcheck go before FILE.py; `--` may separate it from its arguments. deskcheck adds one line
+    on standard error, and in a terminal without a browser a table of the run.
 
     Exit status: that of the program; 128 plus the signal's number if a signal ended it; 2 if it cannot be
     started."""
@@ -63,17 +62,23 @@ def run(
         from deskcheck.recorder.programs import slow
 
         say(f"note: {slow(None)}")
+    words = arguments or []
+    if words[:1] == [SEPARATOR]:  # as for `record`
+        del words[0]
     with tempfile.TemporaryDirectory(prefix="deskcheck-") as scratch:
         folder = scratch if out is None else out
         recording_id, status = run_program(
             target,
-            tuple(arguments or ()),
+            tuple(words),
             out=folder,
             module=showing.module,
             settings=settings,
             note=lambda text: None if showing.quiet else say(f"note: {text}"),
         )
-        _show(Recordings(folder)[recording_id], showing)
+        try:
+            _show(Recordings(folder)[recording_id], showing)
+        except DeskcheckError as error:  # the exit status is the program's
+            say(str(error))
     if status:
         raise typer.Exit(status if status > 0 else 128 - status)
 

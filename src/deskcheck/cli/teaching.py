@@ -135,15 +135,15 @@ class _TeachOptions:
     steps_of: Annotated[
         str | None,
         Setting(
-            "Instead of LESSONS: computed single operations, as often as they occur in the programs of this "
-            "source, and random ones. Trains a model of the level processor, or of another --level. Needs "
-            "the package deskcheck-levels.",
+            "Instead of LESSONS: single operations, drawn as they occur in the programs of this source, and "
+            "random ones. Trains a model of the level processor, or of another --level. Needs the package "
+            "deskcheck-levels.",
             metavar="GENERATOR",
         ),
     ] = None
     any_licence: Annotated[
         bool,
-        Setting("With recordings: also use those that are not cleared for training (train_ok)."),
+        Setting("Also use recordings that are not cleared for training (train_ok)."),
     ] = False
 
 
@@ -307,10 +307,17 @@ class _StepSettings:
     level: Annotated[
         str,
         Setting(
-            "How much of the work a machine does for the model (`deskcheck help levels`): alone, processor "
-            "or reader. The last two need the package deskcheck-levels."
+            "Help that a machine gives to the model (`deskcheck help levels`): alone, processor or reader. "
+            "The last two need the package deskcheck-levels."
         ),
     ] = ALONE
+    notation: Annotated[
+        str | None,
+        Setting(
+            "The notation of the states: dynamic, or dynamic_instruction for recordings by instruction. By "
+            "default the one that the model was taught."
+        ),
+    ] = None
     budget: Annotated[
         int | None, Setting("Maximum steps of a program (1000; 10,000,000 at the other levels).", min=1)
     ] = None
@@ -357,11 +364,18 @@ def step(
     if level == ALONE:
         _step_alone(chosen, settings, only_one=recording_id is not None, as_json=as_json)
         return
-    alone = (out, settings.single_steps, settings.jump, settings.explain, settings.model_args)
-    if alone != (None, None, "1", False, {}):
+    alone = (
+        out,
+        settings.single_steps,
+        settings.notation,
+        settings.jump,
+        settings.explain,
+        settings.model_args,
+    )
+    if alone != (None, None, None, "1", False, {}):
         raise InputError(
-            f"--out, --each, --jump, --explain and --model-arg cannot be used with --level {level}: they "
-            f"need --level {ALONE}."
+            f"--out, --each, --notation, --jump, --explain and --model-arg cannot be used with --level "
+            f"{level}: they need --level {ALONE}."
         )
     step_at(level, settings.model, chosen, settings.budget, one=recording_id is not None, as_json=as_json)
 
@@ -369,6 +383,7 @@ def step(
 def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, as_json: bool) -> None:
     """Run programs in a model that writes each state without help."""
     try:
+        from deskcheck.notation.layout import STEPWISE
         from deskcheck.teach.pretrained.opening import step_model
         from deskcheck.teach.small.evaluation import report as evaluated
         from deskcheck.teach.small.evaluation import run_all
@@ -376,20 +391,27 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, a
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
     model, rows, budget = settings.model, settings.batch_size, settings.budget or 1000
     jumps = _numbers("--jump", settings.jump)
+    if settings.notation is not None and settings.notation not in STEPWISE:
+        raise InputError(f"--notation {settings.notation}: steps are written in {' or '.join(STEPWISE)}.")
     steps_made = 0
     opening = step_model(model, explain=settings.explain, arguments=settings.model_args)
     with opening as opened, progress_bar(as_json) as progress:
-        opened.refuse_untaught("dynamic", jumps)
+        notation = settings.notation or opened.step_notation or STEPWISE[0]
+        opened.refuse_untaught(notation, jumps)
 
         def note(steps: int) -> None:
             nonlocal steps_made
             steps_made += steps
             progress(model, steps_made, len(chosen) * budget)
 
-        stepped = list(run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, note=note))
-        evaluation = evaluated(opened, stepped, steps_each=settings.single_steps, rows=rows)
+        runs = run_all(opened, chosen, rows=rows, budget=budget, jumps=jumps, notation=notation, note=note)
+        stepped = list(runs)
+        evaluation = evaluated(
+            opened, stepped, steps_each=settings.single_steps, notation=notation, rows=rows
+        )
     results: dict[str, Any] = {
         "model": model,
+        "notation": notation,
         "steps": evaluation.steps.to_dict(),
         "each": evaluation.from_true_states and asdict(evaluation.from_true_states),
         "runs": [{"id": s.recording.id, **s.run.to_dict(), **asdict(s.agreement)} for s in stepped],
@@ -400,7 +422,7 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, a
         print(json.dumps(results))
         return
     if only_one:
-        _print_run(stepped[0])
+        _print_run(stepped[0], notation)
     print_steps(console_out(), ("model",), [((model,), evaluation.steps)])
     if evaluation.from_true_states is not None:
         each = with_interval(evaluation.from_true_states, evaluation.from_true_states.n, ".4f", ".4f")
@@ -419,12 +441,13 @@ def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:
                 yield recording
 
 
-def _print_run(stepped: Any) -> None:
+def _print_run(stepped: Any, notation: str) -> None:
     """Print the steps of a run up to the first wrong one, and the true state for that one."""
     from itertools import islice
 
     from deskcheck.notation import state_text
-    from deskcheck.teach.small.stepper import reached, true_states
+    from deskcheck.notation.divergence import reached
+    from deskcheck.teach.small.stepper import true_states
 
     texts, exact = stepped.run.states, stepped.agreement.exact
     for number, text in enumerate(texts[: exact + 1]):
@@ -438,5 +461,6 @@ def _print_run(stepped: Any) -> None:
     elif stepped.run.why:
         print(f"model: {stepped.run.why}")
     jumps = (*stepped.run.jumps, *[1] * (exact + 1))
-    for moment in islice(reached(true_states(stepped.recording), jumps), exact, exact + 1):
+    true = islice(true_states(stepped.recording, notation=notation), 1, None)
+    for moment in islice(reached(true, jumps), exact, exact + 1):
         print("true:\n" + "\n".join([f"    {line}" for line in state_text(moment).splitlines()]))

@@ -59,7 +59,7 @@ def compact(
         RecordingError: the job is running, or the disk refuses.
     """
     if size < 1:
-        raise InputError(f"a shard of {size} programs: it must be at least one.")
+        raise InputError(f"a shard of {size} programs: it must be at least 1.")
     job_folder = JobFolder(folder)
     plan = read_plan(job_folder)
     if plan.kind != "record":

@@ -25,7 +25,7 @@ _BEFORE_S = 1.0
 _SLICE_S = 0.05
 """Seconds for reading items before the driver looks for answers."""
 _LOOKED_INTO = 64
-_OTHER = "told of something else than its shard"
+_OTHER = "reported on something other than its shard"
 
 
 class TaskAnswer(NamedTuple):
@@ -113,18 +113,18 @@ class JobSummary:
     def lines(self, out: Path) -> Iterator[str]:
         """Sentences about a job that records."""
         recorded = counted(self.recorded, "program")
-        yield f"recorded {recorded} in {out}, which holds {self.totals.text()}"
+        yield f"recorded {recorded} in {out}, which now has {self.totals.text()}"
         yield from self.notes()
 
     def notes(self) -> Iterator[str]:
         """Sentences about skipped, changed and repeated work, for every kind of job."""
         if self.skipped:
-            yield f"skipped {self.skipped} that existed already"
+            yield f"skipped {self.skipped}, already in the folder"
         if self.changed:
-            yield f"differ from the manifest, and were made again: {', '.join(self.changed)}"
+            yield f"made again, because they differed from the manifest: {', '.join(self.changed)}"
         for how, count in self.tried_again.items():
-            yield f"tried again: {count}, after a process {how}"
-        yield from list_lines("our own failures", self.problems)
+            yield f"retries: {count}, after a process {how}"
+        yield from list_lines("failures of deskcheck", self.problems)
 
     def to_dict(self) -> dict[str, Any]:
         return {

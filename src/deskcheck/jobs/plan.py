@@ -135,7 +135,7 @@ def in_shards(items: Iterable[Item], size: int) -> Iterator[list[Item] | None]:
     for item in items:
         number = key_of(item.id)
         if not ids.add(number):
-            raise InputError(f"two items have the id {item.id!r}: give each its own id")
+            raise InputError(f"two items have the id {item.id!r}. Give each a different id.")
         group.append(item)
         if len(group) >= 2 * size or (len(group) >= smallest and number % (size - smallest + 1) == 0):
             yield group
@@ -160,7 +160,7 @@ class Planning:
 
     def __init__(self, job: Job, job_folder: JobFolder, *, size: int = SIZE, replace: bool = False) -> None:
         if size < 1:
-            raise InputError(f"a shard of {size}: it must be at least one.")
+            raise InputError(f"--shards {size} must be at least 1.")
         self.job = job
         self.job_folder = job_folder
         self.is_whole = False

@@ -16,7 +16,7 @@ from deskcheck.recording.outcome import signal_name
 
 _END_S = 10.0
 _ANSWER_BYTES = 64 << 20
-_NO_ANSWER = "answered with what is no answer"
+_NO_ANSWER = "sent an unreadable answer"
 _PR_SET_PDEATHSIG = 1
 # A worker must not outlive its driver, however that ends, nor be interrupted with it by Ctrl-C at the
 # terminal.
@@ -91,7 +91,7 @@ class LocalPool:
 
     def __init__(self, workers: int = 2) -> None:
         if workers < 1:
-            raise ValueError(f"workers={workers} must be at least one")
+            raise ValueError(f"workers={workers} must be at least 1")
         self.workers = workers
         self._idle: list[_Worker] = []
         self._busy: list[_Worker] = []

@@ -158,13 +158,13 @@ class RayCluster:
             return answer_of(number, self._ray.get(reference))
         except exceptions.RayTaskError as error:
             if isinstance(error.cause, ImportError):
-                refused = InputError(f"a node of the cluster cannot do the work: {error.cause}")
+                refused = InputError(f"a node of the cluster cannot run tasks: {error.cause}")
                 return TaskAnswer(number, refused=refused)
             return TaskAnswer(number, death=f"failed: {error.cause!r:.300}")
         except exceptions.OutOfMemoryError:
             return TaskAnswer(number, death="ended by Ray: its node ran out of memory")
         except (exceptions.NodeDiedError, exceptions.OwnerDiedError):
-            return TaskAnswer(number, death="its node went away")
+            return TaskAnswer(number, death="its node disappeared")
         except exceptions.WorkerCrashedError:
             return TaskAnswer(number, death="killed")
         except exceptions.RayError as error:

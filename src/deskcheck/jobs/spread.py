@@ -26,12 +26,14 @@ class Spread:
     Raises InputError for the address of a cluster together with ``on="local"``.
     """
 
-    workers: Annotated[int, Setting("How much is done at once.", min=1)] = field(
+    workers: Annotated[int, Setting("Number of parallel workers.", min=1)] = field(
         default_factory=lambda: os.cpu_count() or 1
     )
     shards: Annotated[
         int | None,
-        Setting("In shards of about N, each complete or absent (`deskcheck help jobs`).", min=1, metavar="N"),
+        Setting(
+            "Write shards of about N, each complete or absent (`deskcheck help jobs`).", min=1, metavar="N"
+        ),
     ] = None
     on: Annotated[Where | None, Setting("Where shards are made: in --workers processes here, or by Ray.")] = (
         None

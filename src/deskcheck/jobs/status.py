@@ -50,9 +50,9 @@ class JobStatus:
     def lines(self, folder: Path) -> Iterator[str]:
         """Sentences for a person."""
         if self.planned is None:
-            yield f"{folder}: recorded are {self.totals.text()}"
+            yield f"{folder}: recorded {self.totals.text()}"
             if self.inside:
-                yield f"{self.inside} more are finished; they can be read when `record` next ends here"
+                yield f"{self.inside} more are finished, and readable once `record` has ended here"
             if self.driver is not None:
                 yield f"written by {self.driver}"
                 return
@@ -62,7 +62,7 @@ class JobStatus:
         items, _ = WORDS.get(self.kind, WORDS["record"])
         so_far = "" if self.planned else " so far"
         planned = f"{self.programs} {items} in {self.shards} shards are planned{so_far}"
-        yield f"{folder}: {planned}; whole are {self.totals.text(self.kind)}"
+        yield f"{folder}: {planned}; complete: {self.totals.text(self.kind)}"
         if self.inside:
             yield f"{self.inside} more are finished in incomplete shards"
         if self.driver is not None:

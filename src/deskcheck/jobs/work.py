@@ -79,8 +79,8 @@ def check_machine(decided_by: str, task: Mapping[str, Any], decides: str) -> Non
     """
     if decided_by != task["decided_by"]:
         raise InputError(
-            f"{os.uname().nodename}: has another {decides} than the machine that planned the job. "
-            "Install the same on all of them."
+            f"{os.uname().nodename}: {decides} differs from that of the machine that planned the job. "
+            f"Install the same on all machines."
         )
 
 
@@ -91,7 +91,7 @@ def check_seen(job_folder: JobFolder, paths: Iterable[Path] = (), what: str = "a
         unseen, what = [job_folder.folder], "a folder"
     if unseen:
         node = os.uname().nodename
-        raise InputError(f"{node}: does not see {unseen[0]}: a job needs {what} that all machines share.")
+        raise InputError(f"{node}: cannot see {unseen[0]}: a job needs {what} that all machines share.")
 
 
 def shard_line(

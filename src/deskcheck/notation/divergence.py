@@ -2,12 +2,13 @@
 
 A step is judged if all steps before it were exact, so that it was predicted from a true state. States after
 the first divergence are predicted from a wrong state, and are not judged. States can be those of lines or of
-instructions; for jumps, give the true states that the jumps should have reached.
+instructions; for jumps, give the true states that the jumps should have reached (`reached`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
 from deskcheck.notation.state import Frame, Moment
 
@@ -110,6 +111,20 @@ def compare_runs(predicted: Iterable[Moment], true: Iterable[Moment], stop: Stop
         return RunAgreement(exact=exact, judged=exact, places=exact, values=exact, first=Divergence.BUDGET)
     first = Divergence.UNREADABLE if stop is Stop.UNREADABLE else Divergence.NEXT_LINE
     return RunAgreement(exact=exact, judged=exact + 1, places=exact, values=exact, first=first)
+
+
+def reached(true: Iterable[Moment], jumps: Iterable[int]) -> Iterator[Moment]:
+    """The true states that steps of these numbers of events should reach, and then all later states.
+
+    true: the states after the first one. The later states show whether the run should have ended.
+    """
+    states = iter(true)
+    for jump in jumps:
+        passed = list(islice(states, jump))
+        if len(passed) < jump:
+            return
+        yield passed[-1]
+    yield from states
 
 
 def _place(moment: Moment) -> tuple[object, ...]:

@@ -38,56 +38,56 @@ def following(code: str) -> Mapping[int, Lines]:
 def _block(body: Sequence[ast.stmt], after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]) -> None:
     """Adds the statements of a block. after: the lines that follow its last one."""
     run = [statement for statement in body if _runs(statement)]
-    ways = [*[(_line(statement),) for statement in run[1:]], after]
-    for statement, way in zip(run, ways, strict=False):
-        _statement(statement, way, loop, next_lines)
+    successors = [*[(_line(statement),) for statement in run[1:]], after]
+    for statement, successor in zip(run, successors, strict=False):
+        _statement(statement, successor, loop, next_lines)
 
 
 def _statement(statement: ast.stmt, after: Lines, loop: _Loop | None, next_lines: dict[int, Lines]) -> None:
     first = _line(statement)
-    ways = after
+    successors = after
     match statement:
         case ast.If(body=body, orelse=orelse):
-            ways = (*_first(body, after), *_first(orelse, after))
+            successors = (*_first(body, after), *_first(orelse, after))
             _block(body, after, loop, next_lines)
             _block(orelse, after, loop, next_lines)
         case ast.While(body=body, orelse=orelse) | ast.For(body=body, orelse=orelse):
             past = _first(orelse, after)
-            ways = (*_first(body, (first,)), *past)
+            successors = (*_first(body, (first,)), *past)
             if (
                 isinstance(statement, ast.While)
                 and isinstance(statement.test, ast.Constant)
                 and statement.test.value
             ):
-                ways = _first(body, (first,))
+                successors = _first(body, (first,))
             _block(body, (first,), ((first,), after), next_lines)
             _block(orelse, after, loop, next_lines)
         case ast.AsyncFor(body=body, orelse=orelse):
-            ways = (*_first(body, (first,)), *_first(orelse, after))
+            successors = (*_first(body, (first,)), *_first(orelse, after))
             _block(body, (first,), ((first,), after), next_lines)
             _block(orelse, after, loop, next_lines)
         case ast.With(body=body) | ast.AsyncWith(body=body):
-            ways = (*_first(body, (first,)), *after)  # it is left through its first line
+            successors = (*_first(body, (first,)), *after)  # it is left through its first line
             _block(body, (first,), loop, next_lines)
         case ast.Try() | ast.TryStar():
-            ways = _try(statement, after, loop, next_lines)
+            successors = _try(statement, after, loop, next_lines)
         case ast.Match(cases=cases):
             below = [case.pattern.lineno for case in cases]
-            ways = (below[0],)
+            successors = (below[0],)
             for case, otherwise in zip(cases, [*[(line,) for line in below[1:]], after], strict=True):
                 next_lines[case.pattern.lineno] = (*_first(case.body, after), *otherwise)
                 _block(case.body, after, loop, next_lines)
         case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body) | ast.ClassDef(body=body):
-            ways = (*_first(body, ()), *after)
+            successors = (*_first(body, ()), *after)
             _block(body, (), None, next_lines)
         case ast.Break() if loop is not None:
-            ways = loop[1]
+            successors = loop[1]
         case ast.Continue() if loop is not None:
-            ways = loop[0]
+            successors = loop[0]
         case ast.Return() | ast.Raise():
-            ways = ()
+            successors = ()
     # Of several statements in a line the first tells whether it is left; the last, where to.
-    next_lines[first] = tuple(dict.fromkeys(ways))
+    next_lines[first] = tuple(dict.fromkeys(successors))
 
 
 def _try(

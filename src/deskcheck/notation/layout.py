@@ -24,6 +24,9 @@ from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import Mode, Program
 from deskcheck.recording.program import code_lines
 
+STEPWISE = ("dynamic", "dynamic_instruction")
+"""Notations in which a model is asked for one state after the other."""
+
 
 def program_text(program: Program) -> str:
     """The text of the program before every prompt about it."""

@@ -309,7 +309,7 @@ class _Lines:
             entries, _ = reader.entries()
             reader.end()
             if any(hidden for hidden, _ in entries):
-                raise reader.fail("for stands in a module's frame only")
+                raise reader.fail("for is allowed only in a module's frame")
             _update(self.globals.setdefault(file, {}), entries, False)
         elif reader.take("in "):
             depth = reader.integer()
@@ -388,7 +388,7 @@ class _Lines:
             _update(self.globals.setdefault(opened.frame.file, {}), entries, False)
             _update(opened.locals, entries, True)
         elif any(hidden for hidden, _ in entries):
-            raise reader.fail("for stands in a module's frame only")
+            raise reader.fail("for is allowed only in a module's frame")
         else:
             _update(opened.locals, entries, False)
         if stack is not None:
@@ -428,7 +428,7 @@ class _Lines:
                     if content is None:
                         label = next(label for label, n in self.objects.labels.items() if n == number)
                         del self.lines[-1]
-                        raise reader.fail(f"#{label} is nowhere said to be anything")
+                        raise reader.fail(f"#{label} is used but never defined")
                     reached[number] = content
                     todo += content.get("items", ())
                     todo += fields_of(content).values()

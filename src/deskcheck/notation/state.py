@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from deskcheck.notation.by_line import ByLine
 from deskcheck.recording import Kind, Trace
 from deskcheck.recording.trace import FrameState, Row, State, plain
 from deskcheck.recording.value import Content, Encoded, loads
@@ -93,8 +94,9 @@ class Moment:
 class RunningStates:
     """Follows a trace: `advance` by each of its rows, and `moment` is the state at the last one.
 
-    file: the program's file (`Program.filename`). instructions: include events of instructions. Moments of a
-    run share equal parts.
+    file: the program's file (`Program.filename`). instructions: include events of instructions; without them,
+    a recording by instruction gives the states that a recording by line does. Moments of a run share equal
+    parts.
     """
 
     def __init__(self, *, file: str, instructions: bool = False) -> None:
@@ -106,13 +108,16 @@ class RunningStates:
         self._left_out: dict[str, int] = {}
         self._has_state = False
         self._cache = MadeOnce()
+        self._by_line: ByLine | None = None
 
     def advance(self, row: Row) -> bool:
         """Take the next event. Returns whether it has a state (with `instructions`, each event has)."""
         if self._has_state:
             self._output, self._left_out = "", {}
-        self.row = row
-        self.state = self.state.after(row)
+        if row.kind == Kind.INSTRUCTION and not self.instructions and self._by_line is None:
+            self._by_line = ByLine()
+        self.row = row if self._by_line is None else self._by_line.row(row)
+        self.state = self.state.after(self.row)
         self._output += row.output or ""
         if row.left_out:
             for reason, count in loads(row.left_out).items():

@@ -533,7 +533,7 @@ class Reader:
                 warnings.simplefilter("ignore")  # "invalid escape sequence": the text's own
                 value = ast.literal_eval(token)
         except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-            raise self.fail(f"no text that Python can read: {error}") from None
+            raise self.fail(f"not a text that Python can read: {error}") from None
         assert isinstance(value, (str, bytes))
         return value
 
@@ -612,13 +612,13 @@ class Reader:
             if bare == token[0]:
                 return {"text": text, "type": type_}
         self.at = start
-        raise self.fail(f"{token[0]:.40} is no value")
+        raise self.fail(f"{token[0]:.40} is not a value")
 
     def _text(self) -> Encoded:
         start = self.at
         quoted = self.match(_STRING)
         if not quoted:
-            raise self.fail("a text without its end")
+            raise self.fail("an unterminated text")
         self.at, end = start, quoted.end()
         value = self._literal(quoted[0])
         self.at = end
@@ -629,7 +629,7 @@ class Reader:
             real, imaginary = (float(token[1]), float(token[2])) if token[1] else (0.0, float(token[3]))
         except ValueError:
             self.at = token.start()
-            raise self.fail("no number") from None
+            raise self.fail("not a number") from None
         return {"complex": [repr(real), repr(imaginary)]}
 
     def _number(self, text: str, start: int) -> Encoded:
@@ -953,7 +953,7 @@ def read_value(reader: "Reader") -> tuple[Encoded, dict[int, Content]]:
         while (label := reader.objects.missing()) is not None:
             if not (reader.take(",") and reader.take("#")):
                 reader.at = start
-                raise reader.fail(f"#{label} is nowhere said to be anything")
+                raise reader.fail(f"#{label} is used but never defined")
             reader.at -= 1
             reader.value()
         return value, reader.objects.contents

@@ -35,7 +35,7 @@ Order = Annotated[
 Root = Annotated[
     Path | None,
     Setting(
-        "Folder around the notebooks that they can read. Default: the top of their git repository.",
+        "Folder above the notebooks whose files they can read. Default: the top of their git repository.",
         metavar="FOLDER",
         parse=Path,
     ),
@@ -109,18 +109,20 @@ class NotebookSettings:
     limits: ReplayLimits = field(default_factory=ReplayLimits)
     order: Order = CellOrder.TOP
     sandbox: Annotated[
-        Confinement, Setting("How closely kernels are confined. 'trusted': not at all, for your own code.")
+        Confinement, Setting("Confinement of kernels. 'trusted': none, for your own code.")
     ] = Confinement.STRICT
     root: Root = None
-    repeat: Annotated[bool, Setting("Run each again in a fresh kernel. Report where the runs differ.")] = True
+    repeat: Annotated[bool, Setting("Run each notebook again in a fresh kernel, and report differences.")] = (
+        True
+    )
     runs: Annotated[
         int,
-        Setting("Maximum number of runs that are compared: two, and more for draws without a seed.", min=2),
+        Setting("Maximum number of runs to compare: two, and more for draws without a seed.", min=2),
     ] = 3
 
     def __post_init__(self) -> None:
         if self.runs < 2:
-            raise ValueError(f"runs={self.runs} must be at least two; use repeat=False for a single run")
+            raise ValueError(f"runs={self.runs} must be at least 2; for a single run set repeat=False")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,7 @@ class CheckSettings:
     limits: ReplayLimits = field(default_factory=ReplayLimits)
     order: Order = CellOrder.TOP
     sandbox: Annotated[
-        Confinement, Setting("How closely notebooks are confined. 'trusted': not at all, for your own code.")
+        Confinement, Setting("Confinement of notebooks. 'trusted': none, for your own code.")
     ] = Confinement.STRICT
     runs: Annotated[
         int,
@@ -149,7 +151,8 @@ class CheckSettings:
     ] = 3
     allow_random: Annotated[bool, Setting("Accept cells whose fresh runs differ.")] = False
     lax: Annotated[
-        bool, Setting("Accept any output, unless the cell is marked NBVAL_CHECK_OUTPUT; it must not fail.")
+        bool,
+        Setting("Accept any output of a cell that does not fail, unless it is marked NBVAL_CHECK_OUTPUT."),
     ] = False
     strict_random: Annotated[
         bool, Setting("Report cells that draw without a seed as not repeatable, even if the runs agree.")
@@ -175,10 +178,10 @@ class CheckSettings:
     ] = field(default_factory=dict)
     env: Annotated[
         tuple[str, ...],
-        Setting("Give cells this variable of your environment. May be given again.", metavar="NAME"),
+        Setting("Pass this variable of your environment to cells. May be given again.", metavar="NAME"),
     ] = ()
     normalisers: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.runs < 1:
-            raise ValueError(f"runs={self.runs} must be at least one")
+            raise ValueError(f"runs={self.runs} must be at least 1")

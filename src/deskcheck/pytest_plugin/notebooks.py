@@ -145,7 +145,7 @@ class NotebookFile(pytest.File):
             return cases_by_name[name]
         if WHOLE in cases_by_name:  # it could not be checked, or its time was up between two cells
             return cases_by_name[WHOLE]
-        raise InputError(f"{self.path}: has lost {name}: the file was changed while the tests ran.")
+        raise InputError(f"{self.path}: {name} is gone: the file was changed while the tests ran.")
 
 
 class CellFailed(Exception):

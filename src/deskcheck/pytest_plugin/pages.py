@@ -6,6 +6,8 @@ The process that ran a test writes its page. Under pytest-xdist the path is sent
 import contextlib
 import hashlib
 import re
+import shlex
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -36,7 +38,7 @@ def register(config: pytest.Config) -> None:
     """Register the hooks. The process that starts the others chooses the folder for all of them."""
     option = config.option
     if option.deskcheck_events < 1 or option.deskcheck_repetitions < 1:
-        raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least one")
+        raise pytest.UsageError("--deskcheck-events and --deskcheck-repetitions must be at least 1")
     if option.deskcheck_folder is None:
         option.deskcheck_folder = str(_folder(config))
     config.pluginmanager.register(FailedTestPages(config), "deskcheck-pages")
@@ -106,15 +108,22 @@ class FailedTestPages:
         """Write the page of the last call. Returns facts for the summary."""
         call = self.watch.last
         if call is None:
-            return {"why_not": self.watch.why_not or "the test called none of the project's own code"}
+            return {"why_not": self.watch.why_not or "the test did not call code of the project"}
         try:
             recording = recorded(call, test, self.limits, error)
             self.folder.mkdir(parents=True, exist_ok=True)
             page = self.folder / self._file_name(test, when)
             write_trace_page(recording, page)
+            _save(recording, page.with_suffix(""))
         except Exception as error:  # an error of ours must not become the test's
             return {"why_not": f"{type(error).__name__}: {error}"}
-        return {"said": said(recording), "page": str(page), "event": telling_event(recording.trace)}
+        event = telling_event(recording.trace)
+        return {
+            "said": said(recording),
+            "page": str(page),
+            "event": event,
+            "folder": str(page.with_suffix("")),
+        }
 
     # -- in the process that writes the summary --------------------------------------------------------
 
@@ -132,6 +141,7 @@ class FailedTestPages:
             if "page" in facts:
                 terminalreporter.write_line(f"    {facts['said']}")
                 terminalreporter.write_line(f"    {Path(facts['page']).as_uri()}#event={facts['event']}")
+                terminalreporter.write_line(f"    deskcheck why {shlex.quote(facts['folder'])} NAME")
             else:
                 terminalreporter.write_line(f"    no page: {visible(facts['why_not'])}")
 
@@ -143,6 +153,13 @@ class FailedTestPages:
             full += f"-{self.written[full]}"
         short = re.sub(r"[^\w.-]+", "-", full, flags=re.ASCII)[-_NAME_CHARS:].strip("-")
         return f"{short}-{hashlib.sha256(full.encode('utf-8', 'replace')).hexdigest()[:8]}.html"
+
+
+def _save(recording: Recording, folder: Path) -> None:
+    """Store the recording alone in its folder, for `deskcheck why`, in place of that of an earlier run."""
+    if any(folder.glob("recordings-*.parquet")):
+        shutil.rmtree(folder)
+    recording.save(folder)
 
 
 # -- from a call to a recording ------------------------------------------------------------------------
@@ -207,8 +224,8 @@ def _how_it_ended(
     if error is not None and _went_through(error, call):
         return Outcome.RAISED, exception_text(error), None, False
     if call.tracer.cut is not None:
-        return Outcome.RETURNED, "what it returned is not recorded", None, False
-    return Outcome.KILLED, "it had not ended when the test did", None, False
+        return Outcome.RETURNED, "its result is not recorded", None, False
+    return Outcome.KILLED, "it had not ended at the end of the test", None, False
 
 
 def _went_through(error: BaseException, call: WatchedCall) -> bool:

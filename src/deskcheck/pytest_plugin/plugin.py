@@ -37,14 +37,15 @@ def pytest_addoption(parser: Any) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="How often a line of a frame is recorded (1000). Further repetitions are only counted.",
+        help="Maximum number of times that a line of a frame is recorded (1000). Further repetitions are "
+        "only counted.",
     )
     group.addoption(
         "--deskcheck-seconds",
         type=float,
         default=10.0,
         metavar="N",
-        help="CPU time of a test, with recording, after which further calls are not recorded (10).",
+        help="CPU seconds of a test, with recording, after which further calls are not recorded (10).",
     )
     notebooks = parser.getgroup("deskcheck-notebooks", "notebooks as tests")
     notebooks.addoption(
@@ -57,8 +58,8 @@ def pytest_addoption(parser: Any) -> None:
         action="append",
         default=[],
         metavar="OPTIONS",
-        help="Options of `deskcheck notebooks check` for running and comparing notebooks, in quotes: "
-        "'--runs 2 --cell-s 30'. May be given again.",
+        help="Options of `deskcheck notebooks check` for running and comparing notebooks, quoted: '--runs 2 "
+        "--cell-s 30'. May be given again.",
     )
     parser.addini(
         "deskcheck_notebooks_options", "The same options, before those of the command line.", "args", []

@@ -6,6 +6,7 @@ The text of the program is not masked. If it contains a secret, the recording do
 from collections.abc import Iterable
 from dataclasses import replace
 
+from deskcheck.recording.program import Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.secrets import EnvironmentMask, secrets_of, variables_around
 
@@ -25,6 +26,16 @@ def masked(run_result: RunResult, mask: EnvironmentMask) -> RunResult:
         stderr=mask.text(run_result.stderr),
         detail=mask.text(run_result.detail),
     )
+
+
+def masked_program(program: Program, mask: EnvironmentMask) -> Program:
+    """The program without secrets in its arguments and standard input."""
+    extra = dict(program.extra)
+    if "argv" in extra:
+        extra["argv"] = [mask.text(argument) for argument in extra["argv"]]
+    if "stdin" in extra:
+        extra["stdin"] = mask.text(extra["stdin"])
+    return replace(program, extra=extra)
 
 
 def masked_text(names: Iterable[str]) -> str:

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError, own_failures
-from deskcheck.recorder.masking import mask_around, masked, masked_text
+from deskcheck.jobs.threads import in_threads
+from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
-from deskcheck.recorder.threads import in_threads
 from deskcheck.recording.block import save, saved
 from deskcheck.recording.comparison.runs import difference, ending_difference
 from deskcheck.recording.outcome import Outcome
@@ -80,6 +80,8 @@ class RecordSummary:
     """`repeats.Cause` -> programs that do not repeat because of it."""
     refused: dict[str, dict[str, int]] = field(default_factory=dict)
     """Program id -> what the sandbox refused it, with counts."""
+    not_importable: dict[str, str] = field(default_factory=dict)
+    """Program id -> the message about a module that the interpreter does not have."""
     problems: dict[str, str] = field(default_factory=dict)
     """Program id -> how deskcheck itself failed."""
     files: list[str] = field(default_factory=list)
@@ -95,6 +97,8 @@ class RecordSummary:
         yield from self._skipped_lines()
         yield from self._difference_lines()
         yield from self._refused_lines()
+        advice = "ended because a module is missing (--python names an interpreter that has it)"
+        yield from list_lines(advice, self.not_importable)
         yield from list_lines("failures of deskcheck", self.problems)
 
     def _refused_lines(self) -> Iterator[str]:
@@ -115,10 +119,12 @@ class RecordSummary:
 
     def _difference_lines(self) -> Iterator[str]:
         yield from list_lines("not repeatable", self.not_repeatable)
-        yield from list_lines("changed by the tracer: they end differently without it", self.untraced)
+        yield from list_lines("changed by the tracer: without it they end differently", self.untraced)
 
     def to_dict(self) -> dict[str, Any]:
         values = {item.name: copy.copy(getattr(self, item.name)) for item in fields(self)}
+        if not self.not_importable:
+            del values["not_importable"]
         return values | {"by_outcome": dict(self.by_outcome), "causes": dict(self.causes)}
 
     def add(
@@ -141,6 +147,8 @@ class RecordSummary:
         self.causes.update(cause.value for cause in found_causes)
         if run_result.refused:
             self.refused[program.id] = run_result.refused
+        if run_result.exception == "ModuleNotFoundError" and not run_result.refused:
+            self.not_importable[program.id] = run_result.detail
         if run_result.outcome is Outcome.HARNESS_ERROR:
             self.problems[program.id] = run_result.detail
         return run_result
@@ -234,7 +242,8 @@ class ProgramRecorder:
             python = of_interpreter(settings.python).python
             program = replace(program, extra={**program.extra, "python": python})
         mask = self._mask(program)
-        with writer.begin(program) as spool, tempfile.TemporaryFile() as first:
+        stored = program if mask is None else masked_program(program, mask)
+        with writer.begin(stored) as spool, tempfile.TemporaryFile() as first:
 
             def keep(block: bytes) -> None:
                 for part in [block] if mask is None else mask.blocks([block]):
@@ -368,7 +377,7 @@ def record_programs(
         ids: set[str] = set()
         for program in programs:
             if program.id in ids:
-                raise InputError(f"two programs have the id {program.id!r}; give each its own")
+                raise InputError(f"two programs have the id {program.id!r}. Give each a different id.")
             ids.add(program.id)
             if program.id in finished_ids:
                 summary.skipped += 1

@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.trajectory.trajectory import SUFFIX
+from deskcheck.recorder.masking import mask_around
+from deskcheck.recorder.program_input import ProgramInput, with_input
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.recording.program import Program
 from deskcheck.sandbox.confinement import Confinement
@@ -126,6 +128,7 @@ def record(
     settings: Settings | None = None,
     spread: "Spread | None" = None,
     propose: Callable[[str], str] | None = None,
+    program_input: ProgramInput | None = None,
     progress: Advance = lambda what, result=None, of=None: None,
     note: Callable[[str], None] = _log.warning,
 ) -> RecordResult:
@@ -138,7 +141,8 @@ def record(
     sources: as of `deskcheck record` (`deskcheck.sources.SOURCES`); an argument list follows its
     ``FILE.py::FUNCTION``. settings: `RecordSettings` for programs, `SuiteSettings` for ``pytest:PATH``,
     `NotebookSettings` for notebooks. spread: processes, and shards if any. propose: makes inputs for
-    ``inputs:FILE.py``. note: called with sentences for the user.
+    ``inputs:FILE.py``. program_input: arguments and standard input, if the only source is a script. note:
+    called with sentences for the user.
 
     Raises:
         InputError: no source can be used, the folder cannot be used, or settings are for other sources.
@@ -147,8 +151,10 @@ def record(
     """
     from deskcheck.jobs.spread import Spread
 
-    kind = kind_of(sources)
+    kind = SourceKind.PROGRAMS if program_input else kind_of(sources)
     spread = spread or Spread()
+    if program_input and spread.in_shards:
+        raise InputError(f"{sources[0]}: is one program with its input, and cannot be recorded in shards.")
     if kind is not SourceKind.PROGRAMS and spread.in_shards:
         raise InputError(
             f"{sources[0]}: --shards, --on, --ray-address and --replace are only for programs, "
@@ -163,7 +169,10 @@ def record(
             kind, _tests(sources[0], Path(out), _of(SuiteSettings, settings), spread, progress, note)
         )
     unusable: dict[str, str] = {}
-    programs = programs_of(sources, propose=propose, note=note, unusable=unusable)
+    if program_input:
+        programs = iter([script_of(sources, program_input, note)])
+    else:
+        programs = programs_of(sources, propose=propose, note=note, unusable=unusable)
     result = _programs(programs, Path(out), _of(RecordSettings, settings), spread, progress, note)
     result.unusable = unusable
     return result
@@ -264,6 +273,33 @@ def _notebooks(
 # -- sources of programs ---------------------------------------------------------------------------
 
 
+def script_of(sources: Sequence[str], program_input: ProgramInput, note: Callable[[str], None]) -> Program:
+    """The script, archive or module that is the only source, with its input.
+
+    Its id includes the arguments, without secrets. Raises InputError if the sources are anything else.
+    """
+    from deskcheck.sources.sets.files import main_module, short_id
+    from deskcheck.sources.sources import is_script, programs
+
+    source = sources[0]
+    if len(sources) > 1:
+        raise InputError(
+            f"{' '.join(sources)}: arguments and standard input are for one program. Record each program "
+            "with a separate command."
+        )
+    if not program_input.module and not is_script(source):
+        raise InputError(
+            f"{source}: takes no arguments after --. Only a script (FILE.py), an archive (FILE.pyz) and "
+            "-m MODULE do."
+        )
+    program = main_module(source) if program_input.module else next(programs(source, note=note))
+    program = with_input(program, program_input)
+    mask = mask_around(os.getcwd(), program.path)
+    words = program_input.words if mask is None else mask.text(program_input.words)
+    extra = {"run": "file", **program.extra, "folder": os.getcwd()}
+    return replace(program, id=short_id(f"{program.id} {words}".rstrip()), extra=extra)
+
+
 def programs_of(
     sources: Sequence[str],
     *,
@@ -310,14 +346,14 @@ def with_arguments(sources: Sequence[str]) -> list[tuple[str, str | None]]:
     """Pairs of a source and the argument list that follows it, or None."""
     calls: list[tuple[str, str | None]] = []
     for text in sources:
-        if calls and "::" in calls[-1][0] and calls[-1][1] is None and not _may_be_source(text):
+        if calls and "::" in calls[-1][0] and calls[-1][1] is None and not may_be_source(text):
             calls[-1] = (calls[-1][0], text)
         else:
             calls.append((text, None))
     return calls
 
 
-def _may_be_source(text: str) -> bool:
+def may_be_source(text: str) -> bool:
     """Whether a word after a call looks like a source rather than misspelt arguments."""
     if text.lstrip().startswith("("):
         return False

@@ -206,7 +206,7 @@ def repeat(
     Raises ValueError for fewer than two runs, SandboxError.
     """
     if runs < 2:
-        raise ValueError(f"runs={runs} must be at least 2, to have runs to compare")
+        raise ValueError(f"runs={runs} must be at least 2, so that there are runs to compare")
     with ExitStack() as stack:
         sandbox_of = functools.partial(Sandbox, confinement, workers=1, limits=limits)
         experiments = _Experiments(stack, program, Determinism(), sandbox_of, trace_limits, granularity)

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.recorder.masking import mask_around, masked, masked_text
+from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
+from deskcheck.recorder.program_input import ProgramInput, redirected_input, with_input
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome, signal_name
 from deskcheck.recording.program import Environment, Mode, Program
@@ -31,7 +32,9 @@ from deskcheck.recording.spool import Spool
 from deskcheck.recording.writer import Writer, free_id
 from deskcheck.sandbox.decoder import Decoder
 from deskcheck.sandbox.inside.channel import KEY_BYTES, Forged
+from deskcheck.sandbox.inside.main_module import CONTAINED, MODULE
 from deskcheck.sandbox.process import versions
+from deskcheck.sandbox.surroundings.own_modules import own_modules, text_of
 from deskcheck.sources.text.archive import MAIN, modules_in_archive
 from deskcheck.tracer import tracer_class
 
@@ -39,8 +42,6 @@ _log = logging.getLogger(__name__)
 _CHILD = Path(__file__).with_name("run_child.py")
 _MIRROR_BYTES = 1 << 20
 _CHUNK_BYTES = 1 << 20
-_OWN_FILES = 2000
-_NOT_OWN = ("node_modules", "site-packages", "dist-packages", "__pycache__")
 STDIN = "-"
 
 
@@ -69,9 +70,9 @@ def run(
     with Writer(out) as writer:
         program = replace(program, id=free_id(program.id, writer.done))
         mask = mask_around(str(Path.cwd()), job["path"] or None) if settings.mask else None
-        if mask is not None:
-            program.extra["argv"] = [mask.text(argument) for argument in arguments]
-        spool = writer.begin(program)
+        stdin = None if target == STDIN else redirected_input()
+        program = with_input(program, ProgramInput(arguments=arguments, stdin=stdin))
+        spool = writer.begin(program if mask is None else masked_program(program, mask))
         watched = _Watched(spool, mask)
         began = time.monotonic()
         status = watched.run(job | {"settings": settings})
@@ -87,26 +88,26 @@ def _planned(target: str, arguments: tuple[str, ...], module: bool) -> tuple[Pro
     working_folder = Path.cwd()
     if module:
         label = target.replace(".", "/") + ".py"
-        return _job("module", target, arguments, label, _own(working_folder), path=str(working_folder))
+        return _job(MODULE, target, arguments, label, own_modules(working_folder), path=str(working_folder))
     if target == STDIN:
-        scope, modules = _own(working_folder)
+        scope, modules = own_modules(working_folder)
         return _job("stdin", target, arguments, "<stdin>", (scope | {"<stdin>": "<stdin>"}, modules))
     file = Path(target)
     _refuse_unusable(target, file)
     full_path = os.path.abspath(target)
     if file.is_dir():
         code = (file / MAIN).read_text("utf-8", "replace")
-        return _job("contained", target, arguments, MAIN, _own(Path(full_path)), path=full_path, code=code)
+        recorded = own_modules(full_path)
+        return _job(CONTAINED, target, arguments, MAIN, recorded, path=full_path, code=code)
     archive = modules_in_archive(file)
     if archive is not None:
-        recorded = {f"{full_path}/{name}": name for name in archive}, [*map(_module, archive)]
-        code = archive.get(MAIN, "")
-        return _job("contained", target, arguments, MAIN, recorded, path=full_path, code=code, texts=archive)
+        code, recorded = archive.get(MAIN, ""), own_modules(full_path)
+        return _job(CONTAINED, target, arguments, MAIN, recorded, path=full_path, code=code)
     try:
         data = file.read_bytes()
     except OSError as error:
         raise InputError(f"{target}: cannot be read: {error.strerror}.") from error
-    scope, modules = _own(Path(full_path).parent)
+    scope, modules = own_modules(Path(full_path).parent)
     return _job(
         "file",
         target,
@@ -143,22 +144,21 @@ def _job(
     path: str = "",
     code: str = "",
     piped: str | None = None,
-    texts: dict[str, str] | None = None,
 ) -> tuple[Program, dict[str, Any]]:
     """The result of `_planned` for one way to run a program.
 
-    recorded: the result of `_own`. path: first entry of the import path. piped: the text of a file that can
-    be read only once. texts: the modules in an archive.
+    recorded: the result of `own_modules`. path: first entry of the import path. piped: the text of a file
+    that can be read only once.
     """
-    command = ["-m", target] if how == "module" else [target]
+    command = ["-m", target] if how == MODULE else [target]
     scope, modules = recorded
     program = Program(
-        id=(Path(target).name or target) if how == "contained" else label,
+        id=(Path(target).name or target) if how == CONTAINED else label,
         code=code,
         mode=Mode.MODULE,
         filename=label,
         source=target,
-        extra={"run": how, "argv": list(arguments), "folder": str(Path.cwd())},
+        extra={"run": how, "folder": str(Path.cwd())},
     )
     job = {
         "how": how,
@@ -170,40 +170,9 @@ def _job(
         "text": piped,
         "scope": scope,
         "modules": modules,
-        "texts": texts or {},
         "tracer": tracer_class().name,
     }
     return program, job
-
-
-def _module(label: str) -> str:
-    return label.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def _own(folder: Path) -> tuple[dict[str, str], list[str]]:
-    """The modules in a folder and below: file -> name in events, and the list of their names.
-
-    Hidden folders and environments are left out. If the folder has very many modules, all are left out.
-    """
-    scope: dict[str, str] = {}
-    modules: list[str] = []
-    for subfolder, folders, files in os.walk(folder):
-        folders[:] = [
-            name
-            for name in folders
-            if not name.startswith(".")
-            and name not in _NOT_OWN
-            and not os.path.exists(os.path.join(subfolder, name, "pyvenv.cfg"))
-        ]
-        for name in files:
-            if name.endswith(".py"):
-                path = os.path.join(subfolder, name)
-                label = os.path.relpath(path, folder)
-                scope[path] = label
-                modules.append(_module(label))
-        if len(scope) > _OWN_FILES:
-            return {}, []
-    return scope, modules
 
 
 class _Watched:
@@ -216,13 +185,10 @@ class _Watched:
         self.decoder = Decoder(self.key, traced=True)
         self.end: dict[str, Any] | None = None
         self.forged = ""
-        self.texts: dict[str, str] = {}
-        """Texts of the files in an archive."""
 
     def run(self, job: dict[str, Any]) -> int:
         """Run the job's process to its end, and return the exit status."""
         settings: RunSettings = job.pop("settings")
-        self.texts = job.pop("texts")
         mirror = os.memfd_create("deskcheck")
         os.ftruncate(mirror, _MIRROR_BYTES)
         ours, theirs = os.pipe()
@@ -297,7 +263,7 @@ class _Watched:
         end = self.end or {}
         outcome, detail = self._verdict(status)
         files = end.get("sources", {}).items()
-        texts = {label: self.texts[label] if label in self.texts else _text(file) for label, file in files}
+        texts = {label: text_of(file) for label, file in files}
         cut = self.decoder.cut or end.get("cut") or ("ended" if self.end is None else None)
         run_result = RunResult(
             outcome=outcome,
@@ -314,14 +280,14 @@ class _Watched:
 
     def _verdict(self, status: int) -> tuple[Outcome, str]:
         if self.forged:
-            return Outcome.HARNESS_ERROR, f"the program wrote into our channel: {self.forged}"
+            return Outcome.HARNESS_ERROR, f"the program wrote to the recorder's channel: {self.forged}"
         if self.end is not None:
             if self.end.get("failure"):
                 return Outcome.HARNESS_ERROR, f"the tracer failed: {self.end['failure']}"
             return Outcome(self.end["outcome"]), self.end.get("detail", "")
         if status < 0:
             return Outcome.KILLED, signal_name(-status)
-        return Outcome.EXITED, f"status {status}, without a word"
+        return Outcome.EXITED, f"status {status}, without a message"
 
 
 @contextmanager
@@ -342,13 +308,6 @@ def _left_to_the_program() -> Iterator[list["subprocess.Popen[bytes]"]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _text(file: str) -> str:
-    try:
-        return Path(file).read_text("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def _environment(settings: RunSettings, run_result: RunResult) -> Environment:

@@ -25,13 +25,13 @@ import gc
 import json
 import os
 import resource
-import runpy
 import types
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from typing import Any
 
 from deskcheck.recording.outcome import Outcome
 from deskcheck.sandbox.inside.channel import sender, sending_tracer
+from deskcheck.sandbox.inside.main_module import CONTAINED, MODULE, run_main_module
 from deskcheck.tracer import Granularity, TraceLimits, outermost, tracer_class
 from deskcheck.tracer.result import exception_text
 from deskcheck.tracer.stdout import StdoutHearing
@@ -85,28 +85,6 @@ def _code(job: dict[str, Any], names: dict[str, Any]) -> types.CodeType:
     return compile(text, filename, "exec", dont_inherit=True)
 
 
-def _run_module(job: dict[str, Any], tracer: Any) -> None:
-    """Run a module as `python -m` does, or the `__main__.py` of an archive or folder, with `runpy`.
-
-    The tracer starts when the module has been found, so imports of its parent packages are not recorded.
-    """
-    contained = job["how"] == "contained"
-    name = "_get_main_module_details" if contained else "_get_module_details"
-    find = getattr(runpy, name)
-
-    def find_and_start(*args: Any) -> Any:
-        setattr(runpy, name, find)
-        details = find(*args)
-        job["scope"].setdefault(details[2].co_filename, job["label"])
-        tracer.scope.update(job["scope"])
-        tracer.start()
-        return details
-
-    setattr(runpy, name, find_and_start)
-    arguments = ("__main__", False) if contained else (job["target"],)
-    outermost.call(None, runpy._run_module_as_main, *arguments)  # type: ignore[attr-defined]
-
-
 def _describe(error: BaseException) -> dict[str, str]:
     name = type.__dict__["__qualname__"].__get__(type(error))
     return {"exception": name, "detail": exception_text(error)[:2000]}
@@ -150,12 +128,18 @@ def main() -> None:
         except OSError:
             return
 
+    def start(main_file: str | None = None) -> None:
+        if main_file is not None:
+            job["scope"].setdefault(main_file, job["label"])
+        tracer.scope.update(job["scope"])
+        tracer.start()
+
     sys.argv[:] = job["argv"]
     sys.orig_argv[:] = job["orig_argv"]
     StdoutHearing(tracer.wrote).on()
-    if job["path"] is not None and (not _safe or job["how"] == "contained"):
+    if job["path"] is not None and (not _safe or job["how"] == CONTAINED):
         sys.path.insert(0, job["path"])
-    if job["how"] in ("module", "contained"):
+    if job["how"] in (MODULE, CONTAINED):
         _modules.visible |= _modules.with_imports("runpy")
     _modules.hide(os.path.abspath(job["target"]) if job["how"] == "file" else None)
     gc.collect()  # or what we leave were found by the program's first collection
@@ -163,12 +147,11 @@ def main() -> None:
     try:
         sys.modules["__main__"] = module = _main_module()
         try:
-            if job["how"] in ("module", "contained"):
-                _run_module(job, tracer)
+            if job["how"] in (MODULE, CONTAINED):
+                run_main_module(job["target"] if job["how"] == MODULE else None, start)
             else:
                 code = _code(job, module.__dict__)
-                tracer.scope.update(job["scope"])
-                tracer.start()
+                start()
                 outermost.evaluate(code, module.__dict__)
         finally:
             tracer.stop()

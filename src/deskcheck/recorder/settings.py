@@ -7,7 +7,7 @@ from deskcheck.errors import InputError
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
-from deskcheck.settings import Setting
+from deskcheck.settings import Group, Setting
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
 Mask = Annotated[
@@ -52,8 +52,8 @@ class RecordSettings:
     python: Annotated[
         str | None,
         Setting(
-            "Interpreter of programs, CPython 3.11 or later. deskcheck need not be installed there. For "
-            "tests, an interpreter with the packages that they need."
+            "Interpreter of programs, CPython 3.11 or later. It does not need deskcheck. For tests, an "
+            "interpreter with the packages that they need."
         ),
     ] = None
     repeat: Annotated[
@@ -65,7 +65,9 @@ class RecordSettings:
     ] = True
     runs: Annotated[int, Setting("Number of runs to compare.", min=2)] = 2
     mask: Mask = True
-    determinism: Determinism = field(default_factory=Determinism)
+    determinism: Annotated[Determinism, Group("Clocks and random numbers")] = field(
+        default_factory=Determinism
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sandbox", Confinement(self.sandbox))

@@ -126,7 +126,7 @@ class SuiteSummary(RecordSummary):
         yield f"the tests {self.ended}: {counts_text(self.tests)}; their output is in {self.output}"
         yield f"{self.literal} with literal arguments; {self.alone} of them run the same without their test"
         if self.not_alone:
-            yield f"{self.not_alone} more were not tried for lack of time (--suite-times allows more)"
+            yield f"{self.not_alone} more were not tried alone, for lack of time (--suite-times allows more)"
         if self.cost_s is not None and self.tests_s is not None:
             yield (
                 f"the tests take {self.tests_s:.1f} s of CPU time; recording took {self.cost_s:.1f} s, "
@@ -135,7 +135,7 @@ class SuiteSummary(RecordSummary):
         yield from self._difference_lines()
         if self.varies:
             yield (
-                "left out: global variables that differ between two runs and that the call does not read: "
+                "not shown: global variables that differ between two runs and that the call does not read: "
                 f"{counts_text(self.varies)}"
             )
         yield from list_lines("tests whose outcome changes when they are recorded", self.otherwise)
@@ -232,7 +232,7 @@ def record_suite(
 def _keep_output(observed: Observed, path: Path) -> Path:
     """Write the output of the tests to a file. An old file or link at this path is replaced."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
-    with disk_errors(path, "keep the output of the tests"):
+    with disk_errors(path, "save the output of the tests"):
         try:
             with open(part, "x", encoding="utf-8") as stream:
                 stream.write(observed.read_output())
@@ -262,7 +262,7 @@ def _summary(observed: Observed, chosen: list[RecordedCall], otherwise: dict[str
     changed = sum(call.facts["test"] in otherwise for call in observed.calls.values())
     over = observed.replaced + len(observed.calls) - len(chosen) - changed
     if changed:
-        left_out["in a test that comes out otherwise when it is watched"] = changed
+        left_out["in a test whose outcome changes when it is recorded"] = changed
     if over:
         left_out["recorded, but over the budget"] = over
     return SuiteSummary(

@@ -177,7 +177,9 @@ class CallVerifier:
             return Verdict(program)  # the second run did not come as far
         outcomes = first.tests.get(test), second.tests.get(test)
         if outcomes[0] != outcomes[1]:
-            return Verdict(program, False, f"its test comes out otherwise: {outcomes[0]} and {outcomes[1]}")
+            return Verdict(
+                program, False, f"the outcome of its test differs: {outcomes[0]} and {outcomes[1]}"
+            )
         if again is None:
             return Verdict(program, False, "the test does not make this call again")
         reads, unread = self._reads(first, call), set[Global]()

@@ -25,7 +25,7 @@ from typing import IO, Any, TypeVar
 
 from deskcheck.errors import InputError, RecordingError, SandboxError
 from deskcheck.files import read_json
-from deskcheck.recorder.threads import in_threads
+from deskcheck.jobs.threads import in_threads
 from deskcheck.recording.block import rows, save, saved
 from deskcheck.recording.comparison.tracers import TraceDifference, first_difference
 from deskcheck.recording.outcome import Outcome
@@ -70,8 +70,8 @@ class ReferenceAgreement:
 
     def lines(self) -> Iterator[str]:
         """Sentences for a person."""
-        partly = f", {self.partly} of them only up to a limit" if self.partly else ""
-        result = f"{len(self.different)} differ" if self.different else "all the same"
+        partly = f", of these {self.partly} only up to a limit" if self.partly else ""
+        result = f"{len(self.different)} differ" if self.different else "all are equal"
         yield (
             f"recorded again by the reference tracer: {self.drawn} of {self.recordings} recordings, drawn "
             f"with seed {self.seed}; compared: {self.compared}{partly}"
@@ -193,7 +193,7 @@ def _fit(
             left_out[_NO_WORD] += 1
             continue
         if outcome == Outcome.HARNESS_ERROR:
-            left_out["our own machinery failed"] += 1
+            left_out["deskcheck failed"] += 1
         elif tracer == REFERENCE:
             left_out["recorded by the reference"] += 1
         elif "python" in extra and "test" not in extra:
@@ -203,7 +203,7 @@ def _fit(
         elif repeatable is False and not (difference or "").startswith(UNTRACED):
             left_out["not repeatable"] += 1
         elif threads > 1 and not turns:
-            left_out["threads that take turns as the machine has it"] += 1
+            left_out["threads in an order that the machine decides"] += 1
         elif confinement is None and sandbox != Confinement.STRICT:
             left_out[_LESS.format(sandbox if sandbox in _LEVELS else "unknown")] += 1
         else:
@@ -211,9 +211,9 @@ def _fit(
 
 
 _LEVELS = [level.value for level in Confinement]
-_LESS = "recorded at the level {}: --sandbox says at which they may run, if you trust who made them"
-_NO_WORD = "what it says of its run cannot be used"
-_DAMAGED = "damaged: `runs check` without --against says where"
+_LESS = "recorded at the level {}: if you trust their authors, choose the level with --sandbox"
+_NO_WORD = "the settings of its run cannot be used"
+_DAMAGED = "damaged: `runs check` without --against shows where"
 
 
 class _Place:
@@ -285,9 +285,12 @@ class _How:
         seed = environment.hash_seed or 0
         if type(seed) is not int or not 0 <= seed < 1 << 32:
             raise ValueError(f"hash_seed is {seed!r:.40}")
-        for name in ("environment", "file"):
+        for name in ("environment", "file", "run", "stdin", "stdin_encoding"):
             if not isinstance(program.extra.get(name, ""), str | None):
-                raise ValueError(f"{name} is not a text")
+                raise ValueError(f"{name} is not text")
+        arguments = program.extra.get("argv", [])
+        if type(arguments) is not list or not all(isinstance(argument, str) for argument in arguments):
+            raise ValueError("argv is not a list of texts")
         return cls(
             Limits(**bounded),
             _as(TraceLimits(), environment.trace_limits or environment.limits),
@@ -378,18 +381,18 @@ def _compare(sandboxes: _Place, recordings: Recordings, row: tuple[str, int]) ->
     with tempfile.TemporaryFile() as spool:
         run_result = sandboxes.run(recording, spool)
         if run_result.outcome is Outcome.HARNESS_ERROR:
-            return _Compared(recording.id, left_out=f"our own machinery failed: {run_result.detail}")
+            return _Compared(recording.id, left_out=f"deskcheck failed: {run_result.detail}")
         if run_result.sources != recording.run_result.sources:
             return _Compared(recording.id, left_out="its files have changed")
         if run_result.packages != recording.run_result.packages:
-            return _Compared(recording.id, left_out="other versions of packages are installed")
+            return _Compared(recording.id, left_out="other package versions are installed")
         partly = _partly(recording.run_result, run_result)
         difference, events = _difference(recording, run_result, spool, partly)
         if partly and not events:
             reason = "a limit ended one of the runs before its first event"
             return _Compared(recording.id, left_out=reason)
         if difference is not None and _is_masked(recording):
-            return _Compared(recording.id, left_out="secrets were taken out of it")
+            return _Compared(recording.id, left_out="its secrets were masked")
         if difference is not None and not _repeats(sandboxes, recording, run_result, spool):
             return _Compared(recording.id, left_out="not repeatable")
     return _Compared(recording.id, events, partly, difference)
@@ -414,7 +417,7 @@ def _wrong_row(recording: Recording) -> TraceDifference | None:
             try:
                 checker.row(row)
             except (ValueError, OverflowError) as error:
-                return TraceDifference(number, "row", "one that a tracer writes", str(error)[:300])
+                return TraceDifference(number, "row", "a valid row", str(error)[:300])
     return None
 
 

@@ -1,5 +1,13 @@
 """Blocks of events as columns in Arrow's layout, in C."""
 
 def columns(
-    block: bytes, start: int, /
-) -> tuple[int, list[bytes], list[tuple[str, str]], list[tuple[bytes, bytes, bytes] | None]]: ...
+    parts: list[tuple[str, bytes]], /
+) -> tuple[
+    int,
+    list[bytes],
+    dict[str, int],
+    dict[bytes, int],
+    dict[bytes, int],
+    list[tuple[bytes, bytes, bytes] | None],
+]: ...
+def counts(block: bytes, /) -> tuple[int, int, int, int]: ...

@@ -94,7 +94,7 @@ next(In *in)
 static bool
 take(In *in, char c)
 {
-    if (next(in) != c) return bad(in, "no JSON");
+    if (next(in) != c) return bad(in, "not JSON");
     in->p++;
     return true;
 }
@@ -127,6 +127,22 @@ plain_text(const unsigned char *p, const unsigned char *end, size_t most, size_t
 
 typedef struct { const unsigned char *p; size_t n; bool escaped, wide; } Text;
 
+/* The first byte that is not ASCII, a control, a quote or a backslash: eight bytes at a time. */
+static inline const unsigned char *
+past_plain(const unsigned char *p, const unsigned char *end)
+{
+    const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+    for (; end - p >= 8; p += 8) {
+        uint64_t v, quote, back;
+        memcpy(&v, p, 8);
+        quote = v ^ ones * '"';
+        back = v ^ ones * '\\';
+        if (((v - ones * 0x20) | (quote - ones) | (back - ones) | v) & high) break;
+    }
+    while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') p++;
+    return p;
+}
+
 static int
 hex4(const unsigned char *p)
 {
@@ -147,22 +163,22 @@ string(In *in, Text *text)
     const unsigned char *p = ++in->p, *end = in->end;
     *text = (Text){p, 0, false, false};
     for (;;) {
-        while (p < end && *p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\') p++;
-        if (p >= end) return bad(in, "no JSON");
+        p = past_plain(p, end);
+        if (p >= end) return bad(in, "not JSON");
         if (*p == '"') break;
         if (*p == '\\') {
             text->escaped = true;
-            if (end - p < 2) return bad(in, "no JSON");
+            if (end - p < 2) return bad(in, "not JSON");
             if (p[1] == 'u') {
                 int v = end - p < 6 ? -1 : hex4(p + 2);
-                if (v < 0) return bad(in, "no JSON");
+                if (v < 0) return bad(in, "not JSON");
                 if (v > 0xFF) text->wide = true;
                 p += 6;
             } else if (strchr("\"\\/bfnrt", p[1]) && p[1]) p += 2;
-            else return bad(in, "no JSON");
+            else return bad(in, "not JSON");
         } else {
             int n = *p < 0x20 ? 0 : utf8(p, end);
-            if (!n) return bad(in, "no JSON");
+            if (!n) return bad(in, "not JSON");
             if (*p >= 0xC4) text->wide = true;
             p += n;
         }
@@ -172,7 +188,7 @@ string(In *in, Text *text)
     return true;
 }
 
-static bool
+static inline bool
 is(const Text *text, const char *word)
 {
     return !text->escaped && text->n == strlen(word) && !memcmp(text->p, word, text->n);
@@ -182,7 +198,7 @@ static bool
 word(In *in, const char *what)
 {
     size_t n = strlen(what);
-    if ((size_t)(in->end - in->p) < n || memcmp(in->p, what, n)) return bad(in, "no JSON");
+    if ((size_t)(in->end - in->p) < n || memcmp(in->p, what, n)) return bad(in, "not JSON");
     in->p += n;
     return true;
 }
@@ -194,7 +210,7 @@ number(In *in, bool *whole, int64_t *value)
     const unsigned char *p = in->p, *end = in->end;
     bool minus = p < end && *p == '-', over = false;
     if (minus) p++;
-    if (p >= end || *p < '0' || *p > '9') return bad(in, "no JSON");
+    if (p >= end || *p < '0' || *p > '9') return bad(in, "not JSON");
     uint64_t v = 0;
     if (*p == '0') p++;
     else for (; p < end && *p >= '0' && *p <= '9'; p++) {
@@ -207,7 +223,7 @@ number(In *in, bool *whole, int64_t *value)
         *whole = false;
         const unsigned char *first = ++p;
         while (p < end && *p >= '0' && *p <= '9') p++;
-        if (p == first) return bad(in, "no JSON");
+        if (p == first) return bad(in, "not JSON");
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
         *whole = false;
@@ -215,7 +231,7 @@ number(In *in, bool *whole, int64_t *value)
         if (p < end && (*p == '+' || *p == '-')) p++;
         const unsigned char *first = p;
         while (p < end && *p >= '0' && *p <= '9') p++;
-        if (p == first) return bad(in, "no JSON");
+        if (p == first) return bad(in, "not JSON");
     }
     in->p = p;
     if (*whole) {
@@ -289,7 +305,7 @@ static bool value(In *in);
 static bool
 values(In *in, int *count)
 {
-    if (next(in) != '[') return bad(in, "no list of values");
+    if (next(in) != '[') return bad(in, "not a list of values");
     *count = 0;
     for (bool first = true; element(in, &first); ++*count) if (!value(in)) return false;
     return !in->error;
@@ -299,7 +315,7 @@ static bool
 names(In *in)
 {
     Text key;
-    if (next(in) != '{') return bad(in, "no names with values");
+    if (next(in) != '{') return bad(in, "not names with values");
     for (bool first = true; member(in, &first, &key);) {
         in->named = next(in) == '{';
         if (!value(in)) return false;
@@ -399,7 +415,7 @@ form(In *in)
     in->named = false;
     for (bool first = true; member(in, &first, &key);) {
         unsigned bit = key_bit(&key);
-        if (!bit || seen & bit) return bad(in, "no encoded value");
+        if (!bit || seen & bit) return bad(in, "not an encoded value");
         seen |= bit;
         if (bit & (K_TUPLE | K_FROZENSET | K_ARRAY | K_RANGE | K_SLICE)) {
             if (!values(in, &count)) return false;
@@ -410,46 +426,46 @@ form(In *in)
             bool is_int;
             int64_t v;
             int c = next(in);
-            if (c < '0' || c > '9' || !number(in, &is_int, &v) || !is_int || v >= (int64_t)NUMBERS) return bad(in, "no identity number");
+            if (c < '0' || c > '9' || !number(in, &is_int, &v) || !is_int || v >= (int64_t)NUMBERS) return bad(in, "not an identity number");
             if (!refer(in, (uint64_t)v)) return false;
         } else if (bit == K_LENGTH) {
-            if (!whole(in, 0, INT64_MAX, "a length that is none")) return false;
+            if (!whole(in, 0, INT64_MAX, "not a length")) return false;
         } else if (bit == K_EDIT) {
             bool one = true;
-            if (!named || next(in) != '[') return bad(in, "no edit");
+            if (!named || next(in) != '[') return bad(in, "not an edit");
             for (int i = 0; i < 3; i++) {
-                if (!element(in, &one)) return bad(in, "no edit");
-                if (i < 2 ? !whole(in, 0, EDITED_CHARS, "no edit") : next(in) != '"' || !string(in, &text)) return bad(in, "no edit");
+                if (!element(in, &one)) return bad(in, "not an edit");
+                if (i < 2 ? !whole(in, 0, EDITED_CHARS, "not an edit") : next(in) != '"' || !string(in, &text)) return bad(in, "not an edit");
             }
-            if (element(in, &one)) return bad(in, "no edit");
+            if (element(in, &one)) return bad(in, "not an edit");
         } else if (bit == K_UNBOUND) {
-            if (next(in) != 't' || !word(in, "true")) return bad(in, "no encoded value");
+            if (next(in) != 't' || !word(in, "true")) return bad(in, "not an encoded value");
         } else if (bit & (K_NAMES | K_COMPLEX)) {
             int n = 0;
-            if (next(in) != '[') return bad(in, "no list of texts");
+            if (next(in) != '[') return bad(in, "not a list of texts");
             for (bool one = true; element(in, &one); n++) {
-                if (next(in) != '"' || !string(in, &text)) return bad(in, "no list of texts");
-                if (bit == K_COMPLEX && !float_text(&text)) return bad(in, "no complex number");
+                if (next(in) != '"' || !string(in, &text)) return bad(in, "not a list of texts");
+                if (bit == K_COMPLEX && !float_text(&text)) return bad(in, "not a valid complex");
             }
             if (in->error) return false;
-            if (bit == K_COMPLEX && n != 2) return bad(in, "no complex number");
+            if (bit == K_COMPLEX && n != 2) return bad(in, "not a valid complex");
         } else {
-            if (next(in) != '"') return bad(in, "a part that is no text");
+            if (next(in) != '"') return bad(in, "a part is not text");
             if (!string(in, &text)) return false;
             if (bit == K_INT) int_right = int_text(&text);
-            if (bit == K_FLOAT && !float_text(&text)) return bad(in, "no float");
-            if (bit == K_BYTES && text.wide) return bad(in, "no bytes");
+            if (bit == K_FLOAT && !float_text(&text)) return bad(in, "not a valid float");
+            if (bit == K_BYTES && text.wide) return bad(in, "not a valid bytes");
         }
     }
     if (in->error) return false;
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
         if (!(seen & FORMS[i].key)) continue;
-        if (seen & ~(FORMS[i].key | FORMS[i].may) || (seen & FORMS[i].must) != FORMS[i].must) return bad(in, "no encoded value");
-        if (FORMS[i].key == K_EDIT && !(seen & K_LENGTH) != !(seen & K_CUT)) return bad(in, "no edit");
-        if (FORMS[i].key == K_INT && !(seen & K_CUT ? (seen & K_LENGTH) != 0 : int_right)) return bad(in, "no int");
+        if (seen & ~(FORMS[i].key | FORMS[i].may) || (seen & FORMS[i].must) != FORMS[i].must) return bad(in, "not an encoded value");
+        if (FORMS[i].key == K_EDIT && !(seen & K_LENGTH) != !(seen & K_CUT)) return bad(in, "not an edit");
+        if (FORMS[i].key == K_INT && !(seen & K_CUT ? (seen & K_LENGTH) != 0 : int_right)) return bad(in, "not a valid int");
         return true;
     }
-    return bad(in, "no encoded value");
+    return bad(in, "not an encoded value");
 }
 
 static bool
@@ -464,8 +480,8 @@ value(In *in)
     case 'n': return word(in, "null");
     case 't': return word(in, "true");
     case 'f': return word(in, "false");
-    case '[': return bad(in, "a list is no encoded value");
-    default: return in->p < in->end ? number(in, &is_int, &v) : bad(in, "no JSON");
+    case '[': return bad(in, "a list is not an encoded value");
+    default: return in->p < in->end ? number(in, &is_int, &v) : bad(in, "not JSON");
     }
 }
 
@@ -477,16 +493,16 @@ items(In *in, int *way, bool *all_bytes)
 {
     *way = 0;
     *all_bytes = true;
-    if (next(in) != '[') return bad(in, "no list of items");
+    if (next(in) != '[') return bad(in, "not a list of items");
     for (bool first = true; element(in, &first);) {
         int found = next(in) == '[' ? PAIRS : VALUES;
-        if (*way && found != *way) return bad(in, "an item of a mapping that is no pair");
+        if (*way && found != *way) return bad(in, "an item of a mapping that is not a pair");
         *way = found;
         if (found == PAIRS) {
             int count;
             *all_bytes = false;
             if (!values(in, &count)) return false;
-            if (count != 2) return bad(in, "an item of a mapping that is no pair");
+            if (count != 2) return bad(in, "an item of a mapping that is not a pair");
         } else {
             bool is_int = false;
             int64_t v = -1;
@@ -502,9 +518,9 @@ items(In *in, int *way, bool *all_bytes)
 static bool
 fits(In *in, int way, int found, bool all_bytes)
 {
-    if (found == PAIRS) return way == PAIRS || bad(in, "a list is no encoded value");
-    if (found == VALUES && way == PAIRS) return bad(in, "an item of a mapping that is no pair");
-    if (found == VALUES && way == BYTES && !all_bytes) return bad(in, "no byte");
+    if (found == PAIRS) return way == PAIRS || bad(in, "a list is not an encoded value");
+    if (found == VALUES && way == PAIRS) return bad(in, "an item of a mapping that is not a pair");
+    if (found == VALUES && way == BYTES && !all_bytes) return bad(in, "not a byte");
     return true;
 }
 
@@ -530,15 +546,15 @@ object(In *in, int known, bool any, int *way)
     int found = 0, kind = -1, item_way = 0;
     bool all_bytes = true, mapping = false;
     Text key, text;
-    if (next(in) != '{') return bad(in, "no content of an object");
+    if (next(in) != '{') return bad(in, "not the content of an object");
     for (bool first = true; member(in, &first, &key);) {
         unsigned bit = 0;
         for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++) if (is(&key, PARTS[i].word)) bit = PARTS[i].bit;
-        if (!bit || seen & bit) return bad(in, "no content of an object");
+        if (!bit || seen & bit) return bad(in, "not the content of an object");
         seen |= bit;
         bool null = next(in) == 'n';
         if (null) {
-            if (!(bit & (C_LENGTH | C_CUT | C_TEXT))) return bad(in, "no content of an object");
+            if (!(bit & (C_LENGTH | C_CUT | C_TEXT))) return bad(in, "not the content of an object");
             seen |= C_NULL;
             if (!word(in, "null")) return false;
         } else if (bit == C_ITEMS) {
@@ -546,19 +562,19 @@ object(In *in, int known, bool any, int *way)
         } else if (bit == C_FIELDS) {
             if (!names(in)) return false;
         } else if (bit == C_LENGTH) {
-            if (!whole(in, 0, INT64_MAX, "a length that is none")) return false;
+            if (!whole(in, 0, INT64_MAX, "not a length")) return false;
         } else if (bit == C_SHAPE) {
-            if (!ints(in, 0, INT64_MAX, false, "no shape")) return false;
+            if (!ints(in, 0, INT64_MAX, false, "not a shape")) return false;
         } else if (bit == C_SPLICE) {
             bool one = true;
-            if (next(in) != '[') return bad(in, "no splice");
+            if (next(in) != '[') return bad(in, "not a splice");
             for (int i = 0; i < 3; i++) {
-                if (!element(in, &one)) return bad(in, "no splice");
-                if (!(i < 2 ? whole(in, 0, INT64_MAX, "no splice") : items(in, &item_way, &all_bytes))) return false;
+                if (!element(in, &one)) return bad(in, "not a splice");
+                if (!(i < 2 ? whole(in, 0, INT64_MAX, "not a splice") : items(in, &item_way, &all_bytes))) return false;
             }
-            if (element(in, &one)) return bad(in, "no splice");
+            if (element(in, &one)) return bad(in, "not a splice");
         } else {
-            if (next(in) != '"') return bad(in, "a part that is no text");
+            if (next(in) != '"') return bad(in, "a part is not text");
             if (!string(in, &text)) return false;
             if (bit == C_KIND)
                 for (size_t i = 0; i < sizeof CONTENTS / sizeof *CONTENTS; i++) if (is(&text, CONTENTS[i])) kind = (int)i;
@@ -569,11 +585,11 @@ object(In *in, int known, bool any, int *way)
     if (in->error) return false;
     if (seen & C_KIND) {
         if (kind < 0) return bad(in, "an object of an unknown kind");
-        if (seen & (C_SPLICE | C_NULL) || !(seen & C_TYPE)) return bad(in, "no content of an object");
+        if (seen & (C_SPLICE | C_NULL) || !(seen & C_TYPE)) return bad(in, "not the content of an object");
         found = kind == 1 || kind == 5 || mapping ? PAIRS : kind == 3 ? BYTES : VALUES;
     } else {
-        if (seen & ~(unsigned)(C_SPLICE | C_FIELDS | C_LENGTH | C_CUT | C_TEXT | C_NULL)) return bad(in, "no change of an object");
-        if (!known && !any) return bad(in, "a change of an object which is not known");
+        if (seen & ~(unsigned)(C_SPLICE | C_FIELDS | C_LENGTH | C_CUT | C_TEXT | C_NULL)) return bad(in, "not a change of an object");
+        if (!known && !any) return bad(in, "a change of an unknown object");
         found = known ? known : item_way == PAIRS ? PAIRS : VALUES;
     }
     *way = seen & C_KIND ? found : 0;
@@ -584,9 +600,9 @@ static bool
 identity(In *in, const Text *key, uint64_t *number)
 {
     *number = 0;
-    if (key->escaped || !key->n || key->n > 16 || (key->n > 1 && key->p[0] == '0')) return bad(in, "no identity number");
+    if (key->escaped || !key->n || key->n > 16 || (key->n > 1 && key->p[0] == '0')) return bad(in, "not an identity number");
     for (size_t i = 0; i < key->n; i++) {
-        if (key->p[i] < '0' || key->p[i] > '9') return bad(in, "no identity number");
+        if (key->p[i] < '0' || key->p[i] > '9') return bad(in, "not an identity number");
         *number = *number * 10 + (key->p[i] - '0');
     }
     return true;
@@ -596,7 +612,7 @@ static bool
 objects(In *in, Thread *t)
 {
     Text key;
-    if (next(in) != '{') return bad(in, "no objects");
+    if (next(in) != '{') return bad(in, "not objects");
     for (bool first = true; member(in, &first, &key);) {
         uint64_t number;
         int way = 0;
@@ -631,15 +647,15 @@ caller(In *in)
     Text key;
     unsigned seen = 0;
     int count;
-    if (next(in) != '{') return bad(in, "no caller");
+    if (next(in) != '{') return bad(in, "not a caller");
     for (bool first = true; member(in, &first, &key);) {
         unsigned bit = is(&key, "frame") ? 1 : is(&key, "offset") ? 2 : is(&key, "at") ? 4 : is(&key, "via") ? 8 : is(&key, "locals") ? 16 : is(&key, "stack") ? 32 : 0;
-        if (!bit || seen & bit) return bad(in, "no caller");
+        if (!bit || seen & bit) return bad(in, "not a caller");
         seen |= bit;
         bool right = bit == 1 ? whole(in, 0, INT32, "a caller without a frame")
             : bit == 2 ? whole(in, -INT32, INT32, "a caller without a place")
-            : bit == 4 ? ints(in, -INT32, INT32, true, "no place in a line")
-            : bit == 8 ? a_string_or_null(in, "via is no text")
+            : bit == 4 ? ints(in, -INT32, INT32, true, "not a place in a line")
+            : bit == 8 ? a_string_or_null(in, "via is not text")
             : bit == 16 ? names(in) : values(in, &count);
         if (!right) return false;
     }
@@ -659,8 +675,8 @@ column(In *in, int name, Thread *t)
     case CALLER: right = caller(in); break;
     case OBJECTS_COLUMN: right = objects(in, t); break;
     case LEFT_OUT:
-        if (next(in) != '{') return bad(in, "no numbers");
-        for (bool first = true; member(in, &first, &key);) if (!whole(in, 0, INT64_MAX, "no numbers")) return false;
+        if (next(in) != '{') return bad(in, "not numbers");
+        for (bool first = true; member(in, &first, &key);) if (!whole(in, 0, INT64_MAX, "not numbers")) return false;
         right = !in->error;
         break;
     }
@@ -700,27 +716,27 @@ named(Checker *self, In *in, size_t chars)
     return bad(in, "names of more than 536870912 characters in all rows");
 }
 
-/* One row, whose numbers are known to be right. Texts that are not there have p NULL. */
+/* One row, whose numbers are known to be right. present: bit n says that the n-th text is there. */
 static bool
-check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
+check_row(Checker *self, In *in, At *at, const Text texts[TEXTS], unsigned present)
 {
     Thread *t = thread_of(self, at->thread);
     if (!t) { in->memory = true; return false; }
     at->column = NULL;
     if (self->references && at->index != t->index) {
-        snprintf(in->said, sizeof in->said, "the next of thread %lld has index %lld", (long long)at->thread, (long long)t->index);
+        snprintf(in->said, sizeof in->said, "the next event of thread %lld should have index %lld", (long long)at->thread, (long long)t->index);
         return bad(in, in->said);
     }
     t->row++;
     in->n = 0;
     in->refer = self->references;
     in->objects = &self->objects;
-    for (int i = 0; i < TEXTS; i++) {
-        if (!texts[i].p) continue;
+    for (unsigned left = present; left; left &= left - 1) {
+        int i = __builtin_ctz(left);
         at->column = TEXT_NAMES[i];
         if (i == OUTPUT || i == INSTRUCTION) {
             size_t chars = 0;
-            if (!plain_text(texts[i].p, texts[i].p + texts[i].n, SIZE_MAX, &chars)) return bad(in, "no UTF-8");
+            if (!plain_text(texts[i].p, texts[i].p + texts[i].n, SIZE_MAX, &chars)) return bad(in, "not UTF-8");
         } else if (texts[i].n) {
             in->p = texts[i].p;
             in->end = in->p + texts[i].n;
@@ -732,7 +748,7 @@ check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
     for (size_t i = 0; i < in->n; i++) {
         Slot *slot = place(t, in->refs[i]);
         if (!slot || slot->way == EMPTY || slot->way == GONE) {
-            snprintf(in->said, sizeof in->said, "it refers to #%llu, which is not known", (unsigned long long)in->refs[i]);
+            snprintf(in->said, sizeof in->said, "it refers to #%llu, which is unknown", (unsigned long long)in->refs[i]);
             return bad(in, in->said);
         }
     }
@@ -742,9 +758,10 @@ check_row(Checker *self, In *in, At *at, const Text texts[TEXTS])
 
 typedef struct { const unsigned char *p, *end; bool bad; } Bytes;
 
-static uint64_t
+static inline uint64_t
 varint(Bytes *b)
 {
+    if (b->p < b->end && *b->p < 0x80) return *b->p++;
     uint64_t v = 0;
     for (int shift = 0; shift < 64; shift += 7) {
         if (b->p >= b->end) break;
@@ -778,7 +795,7 @@ checker_block(Checker *self, PyObject *block)
     uint32_t *lengths = NULL;       /* of the names of each code, in characters */
     long long rows = 0;
     PyObject *result = NULL;
-    if (view.len < 3 || memcmp(view.buf, "\xdcK\x01", 3)) { PyErr_SetString(PyExc_ValueError, "no block of events"); goto done; }
+    if (view.len < 3 || memcmp(view.buf, "\xdcK\x01", 3)) { PyErr_SetString(PyExc_ValueError, "not a block of events"); goto done; }
     while (b.p < b.end) {
         const unsigned char *began = b.p;
         unsigned head = *b.p++;
@@ -790,10 +807,10 @@ checker_block(Checker *self, PyObject *block)
             code = varint(&b);
             if (b.bad) goto damaged;
             if (thread >= THREADS) { bad(&in, "its thread is not in 0..9999"); goto wrong; }
-            if (index >= INT64_MAX) { bad(&in, "its index is none"); goto wrong; }
+            if (index >= INT64_MAX) { bad(&in, "its index is not a number"); goto wrong; }
             at.thread = (int64_t)thread;
             at.index = (int64_t)index;
-            if (frame >= (uint64_t)INT32) { bad(&in, "its frame is no number"); goto wrong; }
+            if (frame >= (uint64_t)INT32) { bad(&in, "its frame is not a number"); goto wrong; }
             if (code == codes) {
                 Text function = bytes_text(&b), file = bytes_text(&b);
                 if (b.bad) goto damaged;
@@ -819,13 +836,13 @@ checker_block(Checker *self, PyObject *block)
             present = *b.p++;
         }
         if (b.bad) goto damaged;
-        if (line >= (uint64_t)INT32 || offset > (uint64_t)INT32) { bad(&in, "its line is no number"); goto wrong; }
+        if (line >= (uint64_t)INT32 || offset > (uint64_t)INT32) { bad(&in, "its line is not a number"); goto wrong; }
         present |= (head & GAP) << 2;
-        Text texts[TEXTS] = {{0}};
-        for (int i = 0; i < TEXTS; i++) if (present & 1u << i) texts[i] = bytes_text(&b);
+        Text texts[TEXTS];
+        for (unsigned left = present; left; left &= left - 1) texts[__builtin_ctz(left)] = bytes_text(&b);
         if (b.bad) goto damaged;
         if (rows == BLOCK_EVENTS) { bad(&in, "more events than a block has"); goto wrong; }
-        if (!check_row(self, &in, &at, texts)) goto wrong;
+        if (!check_row(self, &in, &at, texts, present)) goto wrong;
         if (!named(self, &in, lengths[code])) goto wrong;
         rows++;
     }
@@ -863,6 +880,7 @@ checker_row(Checker *self, PyObject *row)
     int64_t ignored;
     PyObject *kept[TEXTS] = {NULL};
     Text texts[TEXTS] = {{0}};
+    unsigned present = 0;
     bool right = false;
     if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != 8 + TEXTS) {
         PyErr_SetString(PyExc_ValueError, "not the fields of an event");
@@ -870,19 +888,19 @@ checker_row(Checker *self, PyObject *row)
     }
 #define ITEM(i) PyTuple_GET_ITEM(row, i)
     if (!int_of(ITEM(0), 0, THREADS, &at.thread)) { bad(&in, "its thread is not in 0..9999"); goto done; }
-    if (!int_of(ITEM(1), 0, INT64_MAX, &at.index)) { bad(&in, "its index is none"); goto done; }
+    if (!int_of(ITEM(1), 0, INT64_MAX, &at.index)) { bad(&in, "its index is not a number"); goto done; }
     bool kind = false;
     if (PyUnicode_Check(ITEM(2)))
         for (int i = 0; i < KINDS; i++) kind = kind || PyUnicode_CompareWithASCIIString(ITEM(2), KIND_NAMES[i]) == 0;
     if (!kind) { bad(&in, "its kind is unknown"); goto done; }
-    if (!int_of(ITEM(3), 0, INT32, &ignored)) { bad(&in, "its frame is no number"); goto done; }
+    if (!int_of(ITEM(3), 0, INT32, &ignored)) { bad(&in, "its frame is not a number"); goto done; }
     for (int i = 4; i < 6; i++)
         if (!PyUnicode_CheckExact(ITEM(i)) || PyUnicode_GET_LENGTH(ITEM(i)) > NAME_CHARS) { bad(&in, "it has no function, or no file"); goto done; }
-    for (int i = 6; i < 8; i++) if (!int_of(ITEM(i), -INT32, INT32, &ignored)) { bad(&in, "its line is no number"); goto done; }
+    for (int i = 6; i < 8; i++) if (!int_of(ITEM(i), -INT32, INT32, &ignored)) { bad(&in, "its line is not a number"); goto done; }
     for (int i = 0; i < TEXTS; i++) {
         PyObject *text = ITEM(8 + i);
         if (text == Py_None) continue;
-        if (!PyUnicode_CheckExact(text)) { bad(&in, "a column is no text"); goto done; }
+        if (!PyUnicode_CheckExact(text)) { bad(&in, "a column is not text"); goto done; }
         Py_ssize_t n;
         const char *p = PyUnicode_AsUTF8AndSize(text, &n);
         if (!p) {  /* it has lone surrogates */
@@ -893,8 +911,9 @@ checker_row(Checker *self, PyObject *row)
             n = PyBytes_GET_SIZE(kept[i]);
         }
         texts[i] = (Text){(const unsigned char *)p, (size_t)n, false, false};
+        present |= 1u << i;
     }
-    right = check_row(self, &in, &at, texts) && named(self, &in, (size_t)(PyUnicode_GET_LENGTH(ITEM(4)) + PyUnicode_GET_LENGTH(ITEM(5))));
+    right = check_row(self, &in, &at, texts, present) && named(self, &in, (size_t)(PyUnicode_GET_LENGTH(ITEM(4)) + PyUnicode_GET_LENGTH(ITEM(5))));
 done:
     if (!right) raise(&in, &at);
 failed:

@@ -17,13 +17,14 @@ surrogates).
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 from deskcheck.recording.trace import Kind, Row
 
 MAGIC = b"\xdcK\x01"
 KINDS = tuple(Kind)
+_NUMBERS: dict[str, int] = {kind.value: number for number, kind in enumerate(KINDS)}
 CONTEXT = 0x10
 COLUMNS = 0x20
 GAP = 0x40
@@ -108,3 +109,40 @@ def rows(block: bytes) -> Iterator[Row]:
             yield Row(thread, index, KINDS[head & 0xF].value, frame, *codes[code], line, offset, *texts)
         except (IndexError, UnicodeDecodeError) as error:
             raise ValueError(f"the block ends or is damaged at byte {began} of {len(block)}") from error
+
+
+def packed(rows: Iterable[Row]) -> bytes:
+    """Rows as a block in binary form. A negative line or offset is stored modulo 2**32."""
+    block = bytearray(MAGIC)
+    codes: dict[tuple[str, str], int] = {}
+
+    def put(*numbers: int) -> None:
+        for value in numbers:
+            while value >= 0x80:
+                block.append(value & 0x7F | 0x80)
+                value >>= 7
+            block.append(value)
+
+    def put_text(text: str) -> None:
+        encoded = text.encode("utf-8", "surrogatepass")
+        put(len(encoded))
+        block.extend(encoded)
+
+    for row in rows:
+        texts: tuple[str | None, ...] = row[-len(TEXTS) :]  # type: ignore[assignment]
+        present = sum(1 << bit for bit, text in enumerate(texts) if text is not None)
+        columns, gap = present & 0xFF, present >> 8
+        block.append(_NUMBERS[row.kind] | CONTEXT | (COLUMNS if columns else 0) | (GAP if gap else 0))
+        names = row.function, row.file
+        known = names in codes
+        put(row.thread, row.index, row.frame, codes.setdefault(names, len(codes)))
+        if not known:
+            put_text(row.function)
+            put_text(row.file)
+        put(row.line & 0xFFFFFFFF, row.offset + 1 & 0xFFFFFFFF)
+        if columns:
+            block.append(columns)
+        for text in texts:
+            if text is not None:
+                put_text(text)
+    return bytes(block)

@@ -45,6 +45,7 @@ from deskcheck.recording.schema import (
     file_name,
 )
 from deskcheck.recording.spool import read_finished
+from deskcheck.recording.states import states
 from deskcheck.recording.trace import Row, Trace
 
 _log = logging.getLogger(__name__)
@@ -55,8 +56,8 @@ _CACHED_GROUPS = 3
 
 
 _RESTORE = (
-    "Restore it from a copy, or move it and its partner of the same number away: "
-    "the programs in it are then recorded again."
+    "Restore it from a copy. Or move it and its partner with the same number away: the programs in it are "
+    "then recorded again."
 )
 _MAKE = " `deskcheck record SOURCE --out FOLDER` makes some."
 _OTHERS = "To read the other shards use allow_truncated=True."
@@ -142,7 +143,7 @@ class Recordings:
         inside = {name for shard in self._shards for name in shard.of}
         self._shards = [shard for shard in self._shards if shard.name not in inside]
         if not in_order:
-            raise RecordingError.at(self.folder, f"holds no recordings.{self._waiting_text() or _MAKE}")
+            raise RecordingError.at(self.folder, f"has no recordings.{self._waiting_text() or _MAKE}")
 
     def __len__(self) -> int:
         return sum(len(shard) for shard in self._shards)
@@ -188,6 +189,16 @@ class Recordings:
         raise InputError(
             f"{self.folder}: has no row {row} in a shard {shard}: the folder was changed. Start again."
         )
+
+    def states(self, variable: str | None = None) -> Any:
+        """The value of every variable at every event, as a `pyarrow.RecordBatchReader` that reads lazily.
+
+        Its columns are those of `states.STATES_SCHEMA`. Values are text as `render` gives it. Recordings that
+        cannot be read are skipped, as by iteration.
+
+        variable: only the variable with this name.
+        """
+        return states(self, variable)
 
     def __getitem__(self, id_: str) -> Recording:
         """The recording with this id. Raises InputError if it does not exist."""
@@ -235,8 +246,8 @@ class Recordings:
     def _waiting_text(self) -> str:
         waiting = len(self.waiting)
         return (
-            f" {waiting} that a writer has finished wait in {SPOOL_NAME}: if it was stopped, record on in "
-            f"the same folder, or run Writer({str(self.folder)!r}).close(), to have them."
+            f" {waiting} more are finished in {SPOOL_NAME}. If their writer was stopped, record again into "
+            f"this folder, or run Writer({str(self.folder)!r}).close(), to read them."
             if waiting
             else ""
         )
@@ -337,8 +348,8 @@ class ParquetFile:
         if not text.isdecimal():
             raise RecordingError.at(
                 self.path,
-                "a Parquet file, but not one of recordings: its metadata has no "
-                "deskcheck.format. Move it out of the folder.",
+                "a Parquet file without recordings: its metadata has no deskcheck.format. Move it out of the "
+                "folder.",
             )
         if int(text) > FORMAT:
             raise RecordingError.at(
@@ -381,8 +392,7 @@ class ParquetFile:
         if self._metadata is None and (end != magic or size < 12):
             raise _TruncatedShard.at(
                 self.path,
-                f"cut off after {size} bytes: the end, which says where everything is, is "
-                f"missing. {_RESTORE} {_OTHERS}",
+                f"cut off after {size} bytes: its index, at the end, is missing. {_RESTORE} {_OTHERS}",
             ) from error
         raise unreadable(self.path, error) from error
 

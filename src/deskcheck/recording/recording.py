@@ -22,11 +22,11 @@ UNTRACED = "without the tracer: "
 CUT_WORDS = {
     "events": "the limit on events was reached",
     "recursion": "the limit on recursion was near",
-    "untraced": "the program took the trace function away",
-    "subinterpreters": "the program made another interpreter",
+    "untraced": "the program removed the trace function",
+    "subinterpreters": "the program started a subinterpreter",
     "failure": "the tracer failed",
     "bytes": "it was too large",
-    "ended": "the process was gone",
+    "ended": "the process had ended",
 }
 """Value of `RunResult.cut` -> its meaning."""
 

@@ -64,7 +64,7 @@ class _Bad(ValueError):
 
 
 def _no_constant(text: str) -> Any:
-    raise _Bad(f"{text} is no JSON")
+    raise _Bad(f"{text} is not JSON")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
@@ -101,7 +101,7 @@ def _parsed(text: str) -> Any:
     except _Bad:
         raise
     except (ValueError, RecursionError):
-        raise _Bad("no JSON") from None
+        raise _Bad("not JSON") from None
     _need(end == len(text), "more than one JSON text")
     return value
 
@@ -122,15 +122,15 @@ class _Texts:
             return
         if type(value) is float:
             return
-        _need(type(value) is dict, "a list is no encoded value")
+        _need(type(value) is dict, "a list is not an encoded value")
         known_by = next((key for key in _FORMS if key in value), None)
-        _need(known_by is not None, "no encoded value")
+        _need(known_by is not None, "not an encoded value")
         required, optional, is_right = _FORMS[known_by or ""]
         keys = value.keys() - {known_by}
-        _need(required <= keys <= required | optional, "no encoded value")
+        _need(required <= keys <= required | optional, "not an encoded value")
         for key, part in value.items():
             self.part(key, part)
-        _need(is_right(value), f"no {known_by}")
+        _need(is_right(value), f"not a valid {known_by}")
 
     def part(self, key: str, part: Any) -> None:
         """Check the value of a key of an encoded value."""
@@ -139,24 +139,24 @@ class _Texts:
         elif key == "self":
             self.value(part)
         elif key == "ref":
-            _need(_is_int(part, 0, _NUMBERS), "no identity number")
+            _need(_is_int(part, 0, _NUMBERS), "not an identity number")
             self.references.append(part)
         elif key == "length":
-            _need(_is_int(part, 0, 1 << 63), "a length that is none")
+            _need(_is_int(part, 0, 1 << 63), "not a length")
         elif key == "unbound":
-            _need(part is True, "no encoded value")
+            _need(part is True, "not an encoded value")
         elif key in ("names", "complex"):
-            _need(type(part) is list and all(type(item) is str for item in part), "no list of texts")
+            _need(type(part) is list and all(type(item) is str for item in part), "not a list of texts")
         else:
-            _need(type(part) is str, f"{key} is no text")
+            _need(type(part) is str, f"{key} is not text")
 
     def values(self, values: Any) -> None:
-        _need(type(values) is list, "no list of values")
+        _need(type(values) is list, "not a list of values")
         for value in values:
             self.value(value)
 
     def names(self, names: Any) -> None:
-        _need(type(names) is dict, "no names with values")
+        _need(type(names) is dict, "not names with values")
         for value in names.values():
             if type(value) is dict and "edit" in value:
                 self.edit(value)
@@ -165,35 +165,35 @@ class _Texts:
 
     def edit(self, edit: dict[str, Any]) -> None:
         """Check an edit of the text that a name has."""
-        _need(edit.keys() in ({"edit"}, {"edit", "length", "cut"}), "no edit")
+        _need(edit.keys() in ({"edit"}, {"edit", "length", "cut"}), "not an edit")
         parts = edit["edit"]
-        _need(type(parts) is list and len(parts) == 3, "no edit")
-        _need(all(_is_int(part, 0, EDITED_CHARS) for part in parts[:2]), "no edit")
+        _need(type(parts) is list and len(parts) == 3, "not an edit")
+        _need(all(_is_int(part, 0, EDITED_CHARS) for part in parts[:2]), "not an edit")
         self.part("str", parts[2])
         for key in edit.keys() - {"edit"}:
             self.part(key, edit[key])
 
     def items(self, items: Any, way: str) -> None:
         """Check the items of a container. way: ``pairs``, ``bytes``, or ``values``."""
-        _need(type(items) is list, "no list of items")
+        _need(type(items) is list, "not a list of items")
         for item in items:
             if way == "pairs":
-                _need(type(item) is list and len(item) == 2, "an item of a mapping that is no pair")
+                _need(type(item) is list and len(item) == 2, "an item of a mapping that is not a pair")
                 self.values(item)
             elif way == "bytes":
-                _need(_is_int(item, 0, 256), "no byte")
+                _need(_is_int(item, 0, 256), "not a byte")
             else:
                 self.value(item)
 
     def content(self, content: Any) -> str:
         """Check the content of an object; returns the way of its items."""
-        _need(content.keys() <= _CONTENT_KEYS and "type" in content, "no content of an object")
+        _need(content.keys() <= _CONTENT_KEYS and "type" in content, "not the content of an object")
         for key in ("kind", "type", "base", "text", "cut", "dtype"):
-            _need(type(content.get(key, "")) is str, f"{key} is no text")
+            _need(type(content.get(key, "")) is str, f"{key} is not text")
         _need(content["kind"] in _CONTENTS, "an object of an unknown kind")
-        _need(_is_int(content.get("length", 0), 0, 1 << 63), "a length that is none")
+        _need(_is_int(content.get("length", 0), 0, 1 << 63), "not a length")
         shape = content.get("shape", [])
-        _need(type(shape) is list and all(_is_int(size, 0, 1 << 63) for size in shape), "no shape")
+        _need(type(shape) is list and all(_is_int(size, 0, 1 << 63) for size in shape), "not a shape")
         way = "values"
         if content["kind"] in ("dict", "table") or content.get("base") == "dict":
             way = "pairs"
@@ -205,26 +205,26 @@ class _Texts:
 
     def change(self, change: Any, way: str) -> None:
         """Check a change of an object."""
-        _need(change.keys() <= _CHANGE_KEYS, "no change of an object")
+        _need(change.keys() <= _CHANGE_KEYS, "not a change of an object")
         for key in ("cut", "text"):
-            _need(type(change.get(key)) in (str, type(None)), f"{key} is no text")
+            _need(type(change.get(key)) in (str, type(None)), f"{key} is not text")
         length = change.get("length")
-        _need(length is None or _is_int(length, 0, 1 << 63), "a length that is none")
+        _need(length is None or _is_int(length, 0, 1 << 63), "not a length")
         if "splice" in change:
             splice = change["splice"]
-            _need(type(splice) is list and len(splice) == 3, "no splice")
-            _need(all(_is_int(part, 0, 1 << 63) for part in splice[:2]), "no splice")
+            _need(type(splice) is list and len(splice) == 3, "not a splice")
+            _need(all(_is_int(part, 0, 1 << 63) for part in splice[:2]), "not a splice")
             self.items(splice[2], way)
         self.names(change.get("fields", {}))
 
     def caller(self, caller: Any) -> None:
-        _need(type(caller) is dict and caller.keys() <= _CALLER_KEYS, "no caller")
+        _need(type(caller) is dict and caller.keys() <= _CALLER_KEYS, "not a caller")
         _need(_is_int(caller.get("frame"), 0, _INT32), "a caller without a frame")
         _need(_is_int(caller.get("offset"), -_INT32, _INT32), "a caller without a place")
         at = caller.get("at", [])
-        _need(type(at) is list, "no place in a line")
-        _need(all(part is None or _is_int(part, -_INT32, _INT32) for part in at), "no place in a line")
-        _need(type(caller.get("via")) in (str, type(None)), "via is no text")
+        _need(type(at) is list, "not a place in a line")
+        _need(all(part is None or _is_int(part, -_INT32, _INT32) for part in at), "not a place in a line")
+        _need(type(caller.get("via")) in (str, type(None)), "via is not text")
         if "locals" in caller:
             self.names(caller["locals"])
         if "stack" in caller:
@@ -305,19 +305,22 @@ class _Checker:
 
     def row(self, row: Row) -> None:
         _need(_is_int(row.thread, 0, THREADS), f"its thread is not in 0..{THREADS - 1}")
-        _need(_is_int(row.index, 0, 1 << 63), "its index is none")
+        _need(_is_int(row.index, 0, 1 << 63), "its index is not a number")
         _need(type(row.kind) is str and row.kind in _KINDS, "its kind is unknown")
-        _need(_is_int(row.frame, 0, _INT32), "its frame is no number")
+        _need(_is_int(row.frame, 0, _INT32), "its frame is not a number")
         for name in (row.function, row.file):
             _need(type(name) is str and len(name) <= _NAME_CHARS, "it has no function, or no file")
-        _need(_is_int(row.line, -_INT32, _INT32), "its line is no number")
-        _need(_is_int(row.offset, -_INT32, _INT32), "its offset is no number")
-        _need(all(type(text) in (str, type(None)) for text in row[8:]), "a column is no text")
+        _need(_is_int(row.line, -_INT32, _INT32), "its line is not a number")
+        _need(_is_int(row.offset, -_INT32, _INT32), "its offset is not a number")
+        _need(all(type(text) in (str, type(None)) for text in row[8:]), "a column is not text")
         thread = self._threads.get(row.thread)
         if thread is None:
             thread = self._threads[row.thread] = _Thread()
         if self.references:
-            _need(row.index == thread.index, f"the next of thread {row.thread} has index {thread.index}")
+            _need(
+                row.index == thread.index,
+                f"the next event of thread {row.thread} should have index {thread.index}",
+            )
         texts = _Texts()
         for column in _COLUMNS:
             text = getattr(row, column)
@@ -328,7 +331,7 @@ class _Checker:
                     raise _Bad(f"{column}: {error}") from None
         if self.references:
             for number in texts.references:
-                _need(number in thread.ways, f"it refers to #{number}, which is not known")
+                _need(number in thread.ways, f"it refers to #{number}, which is unknown")
             thread.index += 1
         chars = len(row.function) + len(row.file)
         self._names += chars if chars > _SHORT_NAMES else 0
@@ -345,19 +348,19 @@ class _Checker:
         elif name == "caller":
             texts.caller(value)
         elif name == "left_out":
-            _need(type(value) is dict, "no numbers")
-            _need(all(_is_int(count, 0, 1 << 63) for count in value.values()), "no numbers")
+            _need(type(value) is dict, "not numbers")
+            _need(all(_is_int(count, 0, 1 << 63) for count in value.values()), "not numbers")
         else:
-            _need(type(value) is dict, "no objects")
+            _need(type(value) is dict, "not objects")
             for key, change in value.items():
-                _need(_IDENTITY.fullmatch(key) is not None, "no identity number")
+                _need(_IDENTITY.fullmatch(key) is not None, "not an identity number")
                 self._object(int(key), change, texts, thread)
 
     def _object(self, number: int, change: Any, texts: _Texts, thread: _Thread) -> None:
         if change is None:
             self._objects -= thread.ways.pop(number, None) is not None
             return
-        _need(type(change) is dict, "no content of an object")
+        _need(type(change) is dict, "not the content of an object")
         if "kind" in change:
             way = texts.content(change)
             if self.references and number not in thread.ways:
@@ -366,7 +369,7 @@ class _Checker:
                 self._objects += 1
             thread.ways[number] = way
         elif self.references:
-            _need(number in thread.ways, "a change of an object which is not known")
+            _need(number in thread.ways, "a change of an unknown object")
             texts.change(change, thread.ways[number])
         else:
             splice = change.get("splice", [])
@@ -402,10 +405,10 @@ class Checker:
 def row_of(block: bytes) -> Row:
     """The row of a JSON block. Raises ValueError if it is not valid."""
     try:
-        _need(len(_STRINGS.sub(b"", block)) <= _ROW_BYTES, "no JSON of an event")
+        _need(len(_STRINGS.sub(b"", block)) <= _ROW_BYTES, "not the JSON of an event")
         fields = _parsed(block.decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError:
-        raise ValueError("no JSON") from None
+        raise ValueError("not JSON") from None
     _need(type(fields) is list and len(fields) == len(Row._fields), _NO_ROW)
     return Row(*fields)
 
@@ -422,8 +425,8 @@ def check_value(encoded: Any, objects: dict[str, Any]) -> None:
     texts = _Texts()
     texts.value(encoded)
     for number, content in objects.items():
-        _need(_IDENTITY.fullmatch(number) is not None, "no identity number")
-        _need(type(content) is dict and "kind" in content, "no content of an object")
+        _need(_IDENTITY.fullmatch(number) is not None, "not an identity number")
+        _need(type(content) is dict and "kind" in content, "not the content of an object")
         texts.content(content)
     for reference in texts.references:
-        _need(str(reference) in objects, f"it refers to #{reference}, which is not known")
+        _need(str(reference) in objects, f"it refers to #{reference}, which is unknown")

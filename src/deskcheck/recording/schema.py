@@ -85,15 +85,23 @@ EVENTS_SCHEMA = _schema(
 assert tuple(EVENTS_SCHEMA.names[1:]) == Row._fields
 LATER = ("left_out", "refused")
 """Columns that older files lack. They are nullable, and the last columns of their table."""
-SPOOL_SCHEMA = EVENTS_SCHEMA.remove(0)
 DICTIONARY = {
     "events": ["recording", "kind", "function", "file"],
     "recordings": ["mode", "filename", "source", "licence", "outcome", "environment", "python"],
 }
+_CODES = pa.dictionary(pa.int32(), pa.string())
+CODED_SCHEMA = pa.schema(
+    [field.with_type(_CODES) if field.name in DICTIONARY["events"] else field for field in EVENTS_SCHEMA],
+    EVENTS_SCHEMA.metadata,
+)
+"""Events in memory, before they are written: names by their number. Files have plain text columns."""
 # Statistics let `recording = 'x'` skip row groups. On JSON text they would be ballast.
 ENCODING: dict[str, dict[str, str] | None] = {
     "recordings": None,
-    "events": {"index": "DELTA_BINARY_PACKED"},  # counts up: 15 to 47 % of the file without it
+    # `index` counts up. The high bytes of the others rarely change. Bytes an event, by programs: 0.01 instead
+    # of 1.0, and 0.04 to 0.6 instead of 0.05 to 1.1.
+    "events": {"index": "DELTA_BINARY_PACKED"}
+    | dict.fromkeys(("frame", "line", "offset"), "BYTE_STREAM_SPLIT"),
 }
 STATISTICS = {
     "events": ["recording", "thread", "index", "kind", "frame", "function", "file", "line"],

@@ -1,26 +1,28 @@
 """The spool: unfinished recordings, and finished ones until a shard contains them."""
 
+import io
 import json
 import os
 import stat
+import struct
 import threading
-from array import array
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import pyarrow as pa
 
 from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import disk_errors, read_file, read_json
-from deskcheck.recording.block import KINDS, MAGIC, TEXTS
+from deskcheck.recording.block import KINDS, MAGIC, TEXTS, packed, save, saved
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.outcome import Outcome
 from deskcheck.recording.program import Environment, Program
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.rules import Checker, row_of
-from deskcheck.recording.schema import EVENTS_SCHEMA, FORMAT, RECORDINGS_JSON, RECORDINGS_SCHEMA, SPOOL_SCHEMA
+from deskcheck.recording.schema import CODED_SCHEMA, FORMAT, RECORDINGS_JSON, RECORDINGS_SCHEMA
 from deskcheck.recording.trace import Kind, Row
 
 _columns: Any
@@ -29,25 +31,26 @@ try:
 except ImportError:  # not built: the same in Python
     _columns = None
 
-# Without Arrow's thread pools: the process may fork, and threads do not survive that.
-_WRITE_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-_READ_OPTIONS = pa.ipc.IpcReadOptions(use_threads=False)
-
-
-# The first of these limits to be reached ends a batch. The limit in bytes keeps ten thousand events with a
-# megabyte of locals each from being decoded together.
-_BATCH_ROWS, _BATCH_BYTES = 4096, 2 << 20
+_FRAME = struct.Struct("<3IQ")
+"""The head of a frame, after its checksum: its bytes compressed, its bytes, events, and weight."""
+_CHECKSUM = struct.Struct("<I")
+"""CRC-32 of the rest of the frame."""
+_FRAME_BYTES = 256 << 10
+_ROWS = 4096
+"""Number of single events that are joined to a block."""
 _NAMES_BYTES = 4 << 20
-"""Limit on the names in a batch, as if every row had the longest name."""
-_OF_CODE = tuple(SPOOL_SCHEMA.names.index(name) for name in ("function", "file"))
+"""Limit on the names of a frame, counted for every event: readers may repeat them in every row."""
 _ROW_BYTES_MAX = 2 << 30
-_EVENT_BYTES_MAX = 1 << 30
-"""Arrow's string arrays are limited to 2 GiB."""
+_EVENT_BYTES_MAX = (1 << 30) - (1 << 26)
+"""Arrow's string arrays are limited to 2 GiB, and a lone surrogate needs 6 bytes there instead of 3."""
+_CODEC = "lz4_raw"
+_EARLIER = ".arrow"
+"""Suffix of the events that deskcheck up to 0.1.0 left in the spool: a stream of Arrow's record batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A finished recording in the spool: ``STEM.json`` is its row, ``STEM.arrow`` has its events."""
+    """A finished recording in the spool: ``STEM.json`` is its row, ``STEM.blocks`` has its events."""
 
     id: str
     row: Path
@@ -55,11 +58,22 @@ class Finished:
 
     @property
     def events(self) -> Path:
-        return self.row.with_suffix(".arrow")
+        earlier = self.row.with_suffix(_EARLIER)
+        return earlier if earlier.exists() else self.row.with_suffix(".blocks")
+
+
+class SpooledBlocks(NamedTuple):
+    """Blocks of events that were saved together."""
+
+    events: int
+    weight: int
+    """Bytes of the blocks, and of the names of functions and files, counted for every event."""
+    blocks: bytes
+    """Each after its length (`block.save`)."""
 
 
 class Spool:
-    """A recording that is being made. Events go to disk in batches, so that memory use stays constant.
+    """A recording that is being made. Its blocks go to disk in frames, so that memory use stays constant.
 
     As a context manager it abandons the recording if the block is left without `finish`.
 
@@ -79,14 +93,16 @@ class Spool:
         self.n_events = 0
         self._finished, self._abandoned = finished, abandoned
         self._row = row
-        self._path = stem.with_suffix(".arrow")
+        self._path = stem.with_suffix(".blocks")
         self._folder = str(stem.parents[1])
         self._checker = Checker()
-        self._threads = {0}
+        self._threads = 1
         self._rows: list[Row] = []
-        self._bytes = 0
-        self._file: Any = None
-        self._stream: Any = None
+        self._rows_bytes = 0
+        self._waiting = io.BytesIO()
+        """The blocks of the next frame."""
+        self._waiting_events = self._waiting_names = 0
+        self._file: io.BufferedWriter | None = None
         self._state = "open"
         self._guard = (
             threading.Lock()
@@ -113,27 +129,50 @@ class Spool:
             if block.startswith(MAGIC):
                 if not checked:
                     self._checker.block(block)
-                self._write_block(block)
-                return
-            row = row_of(block)
-            if not checked:
-                self._checker.row(row)
+                part: Row | _Counts = _counts(block)
+            else:
+                part = row_of(block)
+                if not checked:
+                    self._checker.row(part)
         except (ValueError, OverflowError) as error:
             self._refuse_event(text, str(error))
-        self._threads.add(row.thread)
-        self._rows.append(row)
-        self._bytes += len(block)
-        self.n_events += 1
-        if len(self._rows) >= _BATCH_ROWS or self._bytes >= _BATCH_BYTES:
-            self._flush()
+        was, self._state = self._state, "failed"  # an error or Ctrl-C half way would leave half a block
+        if isinstance(part, _Counts):
+            self._join_rows()
+            self._add(block, part)
+            self.n_events += part.events
+        else:
+            self._rows.append(part)
+            self._rows_bytes += len(block)
+            self.n_events += 1
+            if len(self._rows) >= _ROWS or self._rows_bytes >= _FRAME_BYTES:
+                self._join_rows()
+        self._state = was
 
-    def _write_block(self, block: bytes) -> None:
-        for batch, threads in _block_batches(block):
-            if self._rows:
-                self._flush()
-            self._threads.update(threads)
-            self.n_events += batch.num_rows
-            self._write_batch(batch)
+    def _join_rows(self) -> None:
+        """Make a block of the single events."""
+        if self._rows:
+            block = packed(self._rows)
+            self._rows.clear()
+            self._rows_bytes = 0
+            self._add(block, _counts(block))
+
+    def _add(self, block: bytes, counts: "_Counts") -> None:
+        """Add a block to the frame that is in the making."""
+        if counts.names > _NAMES_BYTES and counts.events > 1:
+            rows = list(block_rows(block))
+            for half in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
+                part = packed(half)
+                self._add(part, _counts(part))
+            return
+        if self._waiting_names + counts.names > _NAMES_BYTES:
+            self._write_frame()
+        save(block, self._waiting)
+        self._threads = max(self._threads, counts.threads)
+        self._waiting_events += counts.events
+        self._waiting_names += counts.names
+        if self._waiting.tell() >= _FRAME_BYTES:
+            self._write_frame()
 
     def finish(
         self,
@@ -157,11 +196,11 @@ class Spool:
             if self._state != "open":
                 self._refuse()
             row = self._row | ending_row(self.id, run_result, environment, repeatable, difference)
-            row |= {"threads": max(self._threads) + 1, "n_events": self.n_events, "format": FORMAT}
             part, path = self._path.with_suffix(".json.part"), self._path.with_suffix(".json")
             self._state = "failed"
-            if self._rows:
-                self._flush()
+            self._join_rows()
+            self._write_frame()
+            row |= {"threads": self._threads, "n_events": self.n_events, "format": FORMAT}
             with disk_errors(path, f"save the recording of {self.id!r}"):
                 self._close_file()
                 row["events_bytes"] = self._path.stat().st_size if self.n_events else 0
@@ -180,7 +219,7 @@ class Spool:
             try:
                 with disk_errors(self._path, f"delete the unfinished recording of {self.id!r}"):
                     self._close_file()
-                    for suffix in (".arrow", ".json.part"):
+                    for suffix in (".blocks", ".json.part"):
                         self._path.with_suffix(suffix).unlink(missing_ok=True)
             finally:
                 self._abandoned(self.id)
@@ -191,34 +230,27 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         self.abandon()
 
-    def _flush(self) -> None:
-        was, self._state = self._state, "failed"  # an error or Ctrl-C half way would leave half a batch
-        columns = [
-            _array(column, field)
-            for column, field in zip(zip(*self._rows, strict=True), SPOOL_SCHEMA, strict=True)
-        ]
-        self._write_batch(pa.RecordBatch.from_arrays(columns, schema=SPOOL_SCHEMA))
-        self._rows.clear()
-        self._bytes = 0
-        self._state = was
-
-    def _write_batch(self, batch: Any) -> None:
-        was, self._state = self._state, "failed"
+    def _write_frame(self) -> None:
+        blocks = self._waiting.getvalue()
+        if not blocks:
+            return
+        content = pa.compress(blocks, codec=_CODEC, asbytes=True)
+        weight = len(blocks) + self._waiting_names
+        head = _FRAME.pack(len(content), len(blocks), self._waiting_events, weight)
+        checksum = _CHECKSUM.pack(zlib.crc32(content, zlib.crc32(head)))
         with disk_errors(self._path, f"write events of {self.id!r}"):
-            if self._stream is None:
-                self._file = pa.OSFile(str(self._path), "wb")
-                self._stream = pa.ipc.new_stream(self._file, SPOOL_SCHEMA, options=_WRITE_OPTIONS)
-            self._stream.write_batch(batch)
-        self._state = was
+            if self._file is None:
+                self._file = open(self._path, "wb")  # noqa: SIM115 (_close_file closes it)
+            self._file.write(checksum + head)
+            self._file.write(content)
+            self._file.flush()
+        self._waiting = io.BytesIO()
+        self._waiting_events = self._waiting_names = 0
 
     def _close_file(self) -> None:
-        stream, file, self._stream, self._file = self._stream, self._file, None, None
-        try:
-            if stream is not None and self._state != "abandoned":
-                stream.close()
-        finally:
-            if file is not None:
-                file.close()
+        file, self._file = self._file, None
+        if file is not None:
+            file.raw.close()  # everything is flushed, unless the disk refused it: do not try again
 
     def _refuse(self) -> NoReturn:
         advice = {"failed": "Writing it to disk failed: abandon it and record the program again."}
@@ -230,46 +262,59 @@ class Spool:
     def _refuse_event(self, text: str | bytes, reason: str) -> NoReturn:
         raise RecordingError.at(
             self._folder,
-            f"recording {self.id!r}, event {self.n_events} is refused: {reason}: "
+            f"recording {self.id!r}, event {self.n_events} is not valid: {reason}: "
             f"{text[:80]!r}{'...' if len(text) > 80 else ''}. The events before it are intact: "
             "finish the recording with them, or abandon it.",
         )
 
 
+class _Counts(NamedTuple):
+    events: int
+    instructions: int
+    threads: int
+    names: int
+    """Bytes of the names of functions and files, counted for every event."""
+
+
+def _counts(block: bytes) -> _Counts:
+    """Totals of a binary block. Raises ValueError if it is damaged."""
+    if _columns is not None:
+        return _Counts(*_columns.counts(block))
+    rows = list(block_rows(block))
+    names = sum(len((row.function + row.file).encode("utf-8", "surrogatepass")) for row in rows)
+    threads = max((row.thread for row in rows), default=-1) + 1
+    return _Counts(len(rows), sum(row.kind == Kind.INSTRUCTION for row in rows), threads, names)
+
+
 def instructions_in(block: bytes) -> int:
     """The number of instructions among the events of a checked block (`rules.Checker`)."""
-    kind = Kind.INSTRUCTION
-    if not block.startswith(MAGIC):
-        return int(row_of(block).kind == kind)
-    if _columns is None:
-        return sum(row.kind == kind for row in block_rows(block))
-    kinds: bytes = _columns.columns(block, len(MAGIC))[1][2]
-    return kinds.count(KINDS.index(kind))
+    if block.startswith(MAGIC):
+        return _counts(block).instructions
+    return int(row_of(block).kind == Kind.INSTRUCTION)
 
 
-def _block_batches(block: bytes) -> Iterator[tuple[Any, set[int]]]:
-    """A block of many events as record batches, with the numbers of their threads.
+def events_of(frames: list[tuple[str, SpooledBlocks]]) -> Any:
+    """The events of frames as a record batch (`schema.CODED_SCHEMA`).
 
-    There is more than one batch only if names are long: a block contains each name only once.
+    frames: id of a recording and a frame of it.
     """
     if _columns is None:
-        rows = list(block_rows(block))
-        if rows:
-            columns = [_array([row[i] for row in rows], field) for i, field in enumerate(SPOOL_SCHEMA)]
-            yield pa.RecordBatch.from_arrays(columns, schema=SPOOL_SCHEMA), {row.thread for row in rows}
-        return
-    count, numbers, codes, texts = _columns.columns(block, len(MAGIC))
-    names = ("thread", "index", None, "frame", None, "line", "offset")
-    arrays = {
-        name: pa.Array.from_buffers(SPOOL_SCHEMA.field(name).type, count, [None, pa.py_buffer(numbers[i])])
-        for i, name in enumerate(names)
-        if name is not None
-    }
-    kinds = pa.Array.from_buffers(pa.int8(), count, [None, pa.py_buffer(numbers[2])])
-    code = pa.Array.from_buffers(pa.int32(), count, [None, pa.py_buffer(numbers[4])])
-    arrays["kind"] = pa.DictionaryArray.from_arrays(kinds, pa.array(KINDS)).dictionary_decode()
-    for name, values in zip(("function", "file"), zip(*codes, strict=True), strict=False):
-        arrays[name] = pa.DictionaryArray.from_arrays(code, pa.array(values, pa.string()))
+        return _events_in_python(frames)
+    count, numbers, recordings, functions, files, texts = _columns.columns(
+        [(id_, frame.blocks) for id_, frame in frames]
+    )
+    names = ("recording", "thread", "index", "kind", "frame", "function", "file", "line", "offset")
+    dictionaries = {"recording": recordings, "kind": KINDS, "function": functions, "file": files}
+    arrays = {}
+    for name, content in zip(names, numbers, strict=True):
+        of_codes = name in dictionaries
+        type_ = pa.int32() if of_codes else CODED_SCHEMA.field(name).type
+        array = pa.Array.from_buffers(type_, count, [None, pa.py_buffer(content)])
+        if of_codes:
+            # The codes are positions in the dictionary: `_columns` made both.
+            words = pa.array([*dictionaries[name]], pa.string())
+            array = pa.DictionaryArray.from_arrays(array, words, safe=False)
+        arrays[name] = array
     for name, text in zip(TEXTS, texts, strict=True):
         if text is None:
             arrays[name] = pa.nulls(count, pa.string())
@@ -277,21 +322,36 @@ def _block_batches(block: bytes) -> Iterator[tuple[Any, set[int]]]:
             arrays[name] = pa.StringArray.from_buffers(
                 count, pa.py_buffer(text[1]), pa.py_buffer(text[2]), pa.py_buffer(text[0])
             )
-    threads = {*array("i", numbers[0])}
-    longest = max((len(function) + len(file) for function, file in codes), default=0)
-    at_a_time = max(1, _NAMES_BYTES // max(1, longest))
-    for begins in range(0, count, at_a_time):
-        columns = [arrays[name].slice(begins, at_a_time) for name in SPOOL_SCHEMA.names]
-        for number in _OF_CODE:
-            columns[number] = columns[number].dictionary_decode()
-        yield pa.RecordBatch.from_arrays(columns, schema=SPOOL_SCHEMA), threads
+    return pa.RecordBatch.from_arrays([arrays[name] for name in CODED_SCHEMA.names], schema=CODED_SCHEMA)
 
 
-def _array(column: Iterable[Any], field: Any) -> Any:
+def _events_in_python(frames: list[tuple[str, SpooledBlocks]]) -> Any:
+    rows = [
+        (id_, *row._replace(line=_signed(row.line), offset=_signed(row.offset)))
+        for id_, frame in frames
+        for block in saved(io.BytesIO(frame.blocks))
+        for row in block_rows(block)
+    ]
+    columns = zip(*rows, strict=True) if rows else ((),) * len(CODED_SCHEMA)
+    arrays = []
+    for column, field in zip(columns, CODED_SCHEMA, strict=True):
+        if pa.types.is_dictionary(field.type):
+            arrays.append(_array(column, pa.string()).dictionary_encode())
+        else:
+            arrays.append(_array(column, field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=CODED_SCHEMA)
+
+
+def _signed(value: int) -> int:
+    """A number that `packed` stored modulo 2**32."""
+    return value - (1 << 32) if value >= 1 << 31 else value
+
+
+def _array(column: Iterable[Any], type_: Any) -> Any:
     try:
-        return pa.array(column, field.type)
+        return pa.array(column, type_)
     except UnicodeEncodeError:
-        return pa.array([None if text is None else _as_utf8(text) for text in column], field.type)
+        return pa.array([None if text is None else _as_utf8(text) for text in column], type_)
 
 
 def _as_utf8(text: str) -> str:
@@ -373,26 +433,51 @@ def _is_file(path: Path, size: int) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size <= size
 
 
-def spooled_events(finished: Finished) -> Iterator[Any]:
-    """The events of a recording in the spool, in batches, with the additional column of a shard."""
+def spooled_frames(finished: Finished) -> Iterator[SpooledBlocks]:
+    """The frames of a recording in the spool.
+
+    Raises RecordingError if they are damaged, or lack events.
+    """
     if not finished.n_events:
         return
+    if finished.events.suffix == _EARLIER:
+        yield from _earlier_frames(finished)
+        return
+    left = finished.n_events
+    with open(finished.events, "rb") as file:
+        while start := file.read(_CHECKSUM.size):
+            head = file.read(_FRAME.size)
+            try:
+                size, blocks_bytes, events, weight = _FRAME.unpack(head)
+                content = file.read(size)
+                if zlib.crc32(content, zlib.crc32(head)) != _CHECKSUM.unpack(start)[0]:
+                    raise ValueError(f"the checksum of what ends at byte {file.tell()} differs")
+                blocks = pa.decompress(content, blocks_bytes, codec=_CODEC, asbytes=True)
+            except (struct.error, ValueError, pa.ArrowException) as error:
+                spool_damaged(finished, str(error))
+            left -= events
+            yield SpooledBlocks(events, weight, blocks)
+    if left:
+        spool_damaged(finished, f"it holds {finished.n_events - left} of {finished.n_events} events")
+
+
+def _earlier_frames(finished: Finished) -> Iterator[SpooledBlocks]:
+    left = finished.n_events
     try:
-        with (
-            pa.OSFile(str(finished.events), "rb") as file,
-            pa.ipc.open_stream(file, options=_READ_OPTIONS) as stream,
-        ):
+        with pa.OSFile(str(finished.events), "rb") as file, pa.ipc.open_stream(file) as stream:
             for batch in stream:
-                name = pa.repeat(pa.scalar(finished.id, pa.string()), batch.num_rows)
-                lacking = len(SPOOL_SCHEMA) - batch.num_columns  # written by an earlier version: `LATER`
-                later = [pa.nulls(batch.num_rows, pa.string())] * lacking
-                full_batch = pa.RecordBatch.from_arrays([name, *batch.columns, *later], schema=EVENTS_SCHEMA)
-                full_batch.validate(full=True)
-                yield full_batch
+                lacking = [None] * (len(Row._fields) - batch.num_columns)  # `schema.LATER`
+                rows = [Row(*row.values(), *lacking) for row in batch.to_pylist()]
+                blocks = io.BytesIO()
+                save(packed(rows), blocks)
+                left -= len(rows)
+                yield SpooledBlocks(len(rows), batch.nbytes, blocks.getvalue())
     except (OSError, ValueError, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:
             raise
         spool_damaged(finished, str(error))
+    if left:
+        spool_damaged(finished, f"it holds {finished.n_events - left} of {finished.n_events} events")
 
 
 def spool_damaged(finished: Finished, reason: str) -> NoReturn:

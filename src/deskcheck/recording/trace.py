@@ -160,7 +160,9 @@ class State(NamedTuple):
                     if change is None:
                         dead_objects.append(number)
                     else:
-                        contents[number] = change if "kind" in change else _changed(objects[number], change)
+                        contents[number] = (
+                            change if "kind" in change else content_after(objects[number], change)
+                        )
                 objects = _with(objects, contents, dead_objects)
                 touched = (*contents, *dead_objects)
             return _new(State, (frames, active, files, objects, row, touched))
@@ -280,7 +282,8 @@ def edited(old: Encoded, change: Mapping[str, Any]) -> Encoded:
     return {"str": new, "length": change["length"], "cut": change["cut"]} if "cut" in change else new
 
 
-def _changed(content: Content, change: Content) -> Content:
+def content_after(content: Content, change: Content) -> Content:
+    """The content of an object after a stored change, which is one without a `kind`."""
     new = copy.copy(content)
     if "splice" in change:
         at, removed, items = change["splice"]

@@ -230,7 +230,7 @@ class _Decoder:
             return self.decoded[number]
         content = self.objects.get(number)
         if content is None:
-            raise DamagedRows(f"a value leads to object #{number}, which is not there")
+            raise DamagedRows(f"a value refers to object #{number}, which is missing")
         kind, type_ = content["kind"], content["type"]
         if number in self.open:
             self.cycles += 1

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from deskcheck.recording.program import Program
 from deskcheck.recording.reader import Cache, ParquetFile, ShardReader, shard_names
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.schema import (
+    CODED_SCHEMA,
     DICTIONARY,
     ENCODING,
     EVENTS_SCHEMA,
@@ -37,14 +38,17 @@ from deskcheck.recording.schema import (
 from deskcheck.recording.spool import (
     Finished,
     Spool,
+    SpooledBlocks,
+    events_of,
     program_row,
     read_finished,
     spool_damaged,
-    spooled_events,
+    spooled_frames,
 )
 
 # Whichever comes first ends a row group of a shard; in bytes for the reason given at `spool._BATCH_BYTES`.
 _GROUP_ROWS, _GROUP_BYTES = 65_536, 16 << 20
+_PAGE_BYTES = 8 << 20
 _BATCHES = 100
 """Number of batches that are kept before they are joined: each takes some 15 KB besides its contents."""
 TABLES = ("recordings", "events")
@@ -84,7 +88,7 @@ class Writer:
         for name, value in (("shard_recordings", shard_recordings), ("shard_events", shard_events)):
             if value < 1:
                 raise InputError(
-                    f"{name}={value} must be at least one. To have one large shard, make it large."
+                    f"{name}={value} must be at least 1. For one large shard, choose a large number."
                 )
         self.folder = Path(folder)
         self._spool_folder = self.folder / SPOOL_NAME
@@ -289,16 +293,13 @@ class Writer:
                 ShardFile(parts["recordings"], "recordings", RECORDINGS_SCHEMA) as recordings,
             ):
                 for finished in taken:
-                    count = 0
-                    for batch in spooled_events(finished):
-                        events.add(batch)
-                        count += batch.num_rows
-                    if count != finished.n_events:
-                        spool_damaged(finished, f"it holds {count} of {finished.n_events} events")
                     row = read_json(read_file(finished.row), str(finished.row))
                     row["first_row"] = first_row
                     recordings.add(pa.RecordBatch.from_pylist([row], schema=RECORDINGS_SCHEMA))
-                    first_row += count
+                    first_row += finished.n_events
+                for batch in _batches(taken):
+                    events.add(batch)
+                    events.flush()
             for part in parts.values():
                 sync(part)
             # The recordings file is the commit: until it has its name, the shard is not there.
@@ -315,6 +316,25 @@ class Writer:
         for finished in taken:
             finished.row.unlink()
             finished.events.unlink(missing_ok=True)
+
+
+def _batches(taken: list[Finished]) -> Iterator[Any]:
+    """The events of finished recordings, in batches of the size of a row group."""
+    frames: list[tuple[str, SpooledBlocks]] = []
+    rows = weight = 0
+    for finished in taken:
+        try:
+            for frame in spooled_frames(finished):
+                frames.append((finished.id, frame))
+                rows += frame.events
+                weight += frame.weight
+                if rows >= _GROUP_ROWS or weight >= _GROUP_BYTES:
+                    yield events_of(frames)
+                    frames, rows, weight = [], 0, 0
+        except ValueError as error:
+            spool_damaged(finished, str(error))
+    if frames:
+        yield events_of(frames)
 
 
 def save_recording(recording: Recording, folder: str | os.PathLike[str], *, id: str | None = None) -> str:
@@ -383,22 +403,27 @@ class ShardFile:
     """A Parquet file in the making: batches go in, row groups of even size come out."""
 
     def __init__(self, path: Path, table: str, schema: Any) -> None:
-        self._schema = schema
+        self._schema = CODED_SCHEMA if table == "events" else schema
         self._batches: list[Any] = []
         self._rows = self._bytes = 0
         self._joined = 0
         """The number of batches that were joined from many."""
         self._writer = pq.ParquetWriter(
             str(path),
-            schema,
+            self._schema,
             compression="zstd",
             use_dictionary=DICTIONARY[table],
             column_encoding=ENCODING[table],
             write_statistics=STATISTICS[table],
             write_page_checksum=True,
+            write_batch_size=_GROUP_ROWS,
+            data_page_size=_PAGE_BYTES,
+            store_schema=False,
         )
+        self._writer.add_key_value_metadata(schema.metadata)
 
     def add(self, batch: Any) -> None:
+        batch = batch.cast(self._schema)
         self._batches.append(batch)
         self._rows += batch.num_rows
         self._bytes += batch.nbytes
@@ -407,13 +432,13 @@ class ShardFile:
             self._batches[self._joined :] = small.combine_chunks().to_batches()
             self._joined = len(self._batches)
         if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """End the row group."""
         if self._batches:
-            self._writer.write_table(
-                pa.Table.from_batches(self._batches, self._schema), row_group_size=self._rows
-            )
+            table = pa.Table.from_batches(self._batches, self._schema).unify_dictionaries()
+            self._writer.write_table(table, row_group_size=self._rows)
         self._batches, self._rows, self._bytes, self._joined = [], 0, 0, 0
 
     def __enter__(self) -> Self:
@@ -421,7 +446,7 @@ class ShardFile:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
-            self._flush()
+            self.flush()
             self._writer.close()
             return
         try:
@@ -454,7 +479,7 @@ def join_shards(
             with pq.ParquetFile(source["events"], pre_buffer=False) as file:
                 for group in range(file.num_row_groups):
                     for batch in file.read_row_group(group, use_threads=False).to_batches():
-                        events.add(batch.cast(EVENTS_SCHEMA))
+                        events.add(batch)
                 first_row += file.metadata.num_rows
     for path in into.values():
         sync(path)

@@ -41,7 +41,7 @@ _MARK = re.compile(rb"[\[\]{}]")
 
 
 def _no_constant(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 _JSON = json.JSONDecoder(parse_constant=_no_constant)
@@ -73,7 +73,7 @@ def plain(
         text = data.decode("utf-8")
         value, end = decoder.raw_decode(text)
     except (ValueError, RecursionError):
-        raise Forged("a message that is no JSON") from None
+        raise Forged("a message that is not JSON") from None
     if end != len(text):
         raise Forged("more than one message")
     return value
@@ -160,7 +160,7 @@ def shaped(what: str, value: Any, fields: Fields) -> dict[str, Any]:
 def _checked(what: str, value: Any, fields: Fields) -> dict[str, Any]:
     """The value, which must be an object with these fields and may have others. Raises Forged."""
     if type(value) is not dict:
-        raise Forged(f"{what} that is no object")
+        raise Forged(f"{what} that is not an object")
     for name, field in fields.items():
         key = name.removesuffix("?")
         if key not in value:
@@ -191,6 +191,7 @@ _END: Fields = {
     "cut?": maybe(is_text),
     "failure?": maybe(is_text),
     "sources?": named(is_text),
+    "loaded?": many(is_text),
     "imported?": many(is_text),
     "unopened?": many(row_of(is_text, is_truth)),
     "refused?": is_text,
@@ -279,7 +280,7 @@ class Decoder:
             return Said("ready", None)
         if message.startswith(b"failed "):
             if self.ready:
-                raise Forged("a failure before the beginning, after it")
+                raise Forged("an early failure after the beginning")
             return Said("failed", shaped("a failure", plain(message[7:]), _FAILED))
         if not self.ready:
             raise Forged("a message before the beginning")
@@ -289,7 +290,7 @@ class Decoder:
             return Said("ask", memoryview(message)[4:])
         if message.startswith(b"answer "):
             if not self.owed:
-                raise Forged("an answer that nobody asked for")
+                raise Forged("an answer without a question")
             self.owed -= 1
             return Said("answer", memoryview(message)[7:])
         self.blocks += 1
@@ -309,7 +310,7 @@ class Decoder:
             except OverflowError:
                 self._bytes_left = -1
             except ValueError as error:
-                raise Forged(f"events that are none: {error}") from None
+                raise Forged(f"malformed events: {error}") from None
         if self._bytes_left < 0:
             self.cut = CUT
             return None
@@ -321,10 +322,10 @@ class Decoder:
         most_bytes = 2 * END_BYTES if self._session else END_BYTES
         end = shaped("an end", plain(message[4:], most_bytes=most_bytes, depth=300), _END)
         if end.get("failure") is not None and self._checker is None:
-            raise Forged("a failure of a tracer that there is not")
+            raise Forged("a failure of a tracer, but no tracer runs")
         if "value" in end:
             if not self._session or end["outcome"] != Outcome.RETURNED:
-                raise Forged("an end with a value that nobody asked for")
+                raise Forged("an end with a value that was not requested")
             end["value"] = _value(end["value"])
         self.ended = True
         return end
@@ -334,7 +335,7 @@ def end_of_command(data: bytes | bytearray) -> OSError:
     """The error that kept a command from starting, or a file from being read. Raises Forged."""
     error = plain(data, most_bytes=WORD_BYTES, parts=10)
     if not row_of(maybe(is_whole), maybe(is_text), maybe(is_text))(error):
-        raise Forged("an error that is none")
+        raise Forged("a malformed error")
     return OSError(*error)
 
 
@@ -342,12 +343,12 @@ def _value(snapshot: Any) -> Value:
     """The value of a piece, from its description by `snapshot`."""
     encoded, objects = snapshot if type(snapshot) is list and len(snapshot) == 2 else (None, None)
     if type(objects) is not dict:
-        raise Forged("a value that is none")
+        raise Forged("a malformed value")
     try:
         check_value(encoded, objects)
         return decode(encoded, {int(number): content for number, content in objects.items()})
     except (ValueError, KeyError) as error:
-        raise Forged(f"a value that is none: {error}") from None
+        raise Forged(f"a malformed value: {error}") from None
 
 
 # -- test suites -------------------------------------------------------------------------------------
@@ -439,14 +440,14 @@ def suite_message(
     facts_read = plain(message[head.end() : begins], most_bytes=SUITE_BYTES, parts=_SUITE_PARTS)
     facts = shaped(kind, facts_read, _SUITE[kind])
     if kind != "call" and begins != len(message):
-        raise Forged("events of nothing")
+        raise Forged("events without a call")
     if not (by_us if checked is None else checked):
         checker = Checker()
         for block in blocks(message[begins:]):
             try:
                 checker.block(block)
             except (ValueError, OverflowError) as error:
-                raise Forged(f"events that are none: {error}") from None
+                raise Forged(f"malformed events: {error}") from None
     return SuiteMessage(kind, facts, begins)
 
 
@@ -574,9 +575,9 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     try:
         position = [*frames].index(_DELIMITER)
     except ValueError:
-        raise Forged("frames that are no message") from None
+        raise Forged("frames that do not form a message") from None
     if len(frames) < position + 6 or sum(map(len, frames)) > WIRE_BYTES:
-        raise Forged("frames that are no message")
+        raise Forged("frames that do not form a message")
     signature, *parts = frames[position + 1 : position + 6]
     expected = hmac.new(key, digestmod="sha256")
     for part in parts:
@@ -588,7 +589,7 @@ def kernel_message(frames: Sequence[bytes], key: bytes) -> Message:
     )
     kind = shaped("a header", head, _HEADER)["msg_type"]
     if type(parent) is not dict or not maybe(is_text)(parent.get("msg_id")):
-        raise Forged("a parent that is none")
+        raise Forged("a malformed parent")
     return shown(kind, parent.get("msg_id"), content)
 
 
@@ -597,7 +598,7 @@ def shown(kind: str, parent: str | None, content: Any) -> Message:
     _checked(f"a {kind}", content, _REPLY if kind == "execute_reply" else _KERNEL.get(kind, {}))
     transient = content.get("transient", {}) if kind in _KERNEL else {}
     if not maybe(_is_word)(transient.get("display_id")):
-        raise Forged(f"a {kind} whose 'display_id' is none")
+        raise Forged(f"a {kind} with a malformed 'display_id'")
     return Message(kind, parent, content)
 
 
@@ -637,7 +638,7 @@ def trial_digests(text: str) -> dict[str, str | None]:
     """Digests of files, by path. Raises Forged."""
     digests: dict[str, str | None] = _trial_text(text)
     if not named(maybe(is_text))(digests):
-        raise Forged("digests that are none")
+        raise Forged("malformed digests")
     return digests
 
 

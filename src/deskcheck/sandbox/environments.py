@@ -94,7 +94,7 @@ class EnvironmentSpec:
         for key, value in table.items():
             if key not in kinds or type(value) is not kinds[key]:
                 raise InputError(
-                    f"{path}: {key!r} is not known here, or not of its kind. An environment is\n{_FORM}"
+                    f"{path}: {key!r} is unknown, or has the wrong type. An environment is\n{_FORM}"
                 )
         lists = {key: tuple(table[key]) for key in ("packages", "modules") if key in table}
         if not all(isinstance(item, str) for items in lists.values() for item in items):
@@ -173,7 +173,7 @@ def find(name: str) -> BuiltEnvironment:
     if built is None:
         names = ", ".join(environment.name for environment in environments()) or "none"
         raise InputError(
-            f"no environment is called {name!r}; built are: {names}. Build one with: deskcheck env build FILE"
+            f"unknown environment {name!r}. Built are: {names}. Build one with: deskcheck env build FILE"
         )
     if not os.access(built.python, os.X_OK):
         raise InputError(
@@ -201,7 +201,7 @@ def _home() -> Path:
 
 
 def _described(path: Path) -> Any:
-    return read_json(read_file(path), str(path), "Delete it: the environment is then built anew.")
+    return read_json(read_file(path), str(path), "Delete it: the environment is then built again.")
 
 
 def _named(name: str) -> BuiltEnvironment | None:
@@ -321,8 +321,8 @@ def _install(spec: EnvironmentSpec, interpreter: str, folder: Path, wheels: str 
         if unreached:
             raise InputError(
                 f"environment {spec.name!r}: pip reaches no package index ({unreached[1]}). Build it where "
-                "there is a network; or get the wheels there (pip download -d WHEELS PINS, with the same "
-                f"Python), bring them here and add --wheels WHEELS.\n  {reason}"
+                f"there is a network; or download the wheels there (pip download -d WHEELS PINS, with the "
+                f"same Python), copy them here and add --wheels WHEELS.\n  {reason}"
             )
         raise InputError(f"environment {spec.name!r}: pip could not install it:\n  {reason}")
 
@@ -349,14 +349,14 @@ def _run(
             umask=0o022,  # programs run as another user, and must be able to read it
         )
     except subprocess.TimeoutExpired as error:
-        raise SandboxError(f"could not {what}: not done after {_BUILD_S:g} s: {' '.join(command)}") from error
+        raise SandboxError(f"could not {what} within {_BUILD_S:g} s: {' '.join(command)}") from error
     if process.returncode and not fails:
         raise SandboxError(f"could not {what}: {_last(process.stderr)}")
     return process
 
 
 def _last(text: str) -> str:
-    return text.strip()[-600:] or "it said nothing"
+    return text.strip()[-600:] or "it printed nothing"
 
 
 def _write(path: Path, value: Any) -> None:
@@ -511,8 +511,8 @@ def _interpreter(spec: EnvironmentSpec) -> tuple[str, PythonFacts]:
     if version < _OLDEST:
         raise InputError(
             f"environment {spec.name!r}: Python {spec.python} is too old: deskcheck's own code runs in the "
-            f"programs' processes and needs {_OLDEST[0]}.{_OLDEST[1]} or later. "
-            "Many packages of that time install there too."
+            f"programs' processes and needs {_OLDEST[0]}.{_OLDEST[1]} or later. Many packages of that time "
+            "also install there."
         )
     for candidate in _candidates(version):
         facts = facts_of(candidate)
@@ -559,8 +559,8 @@ def _canonical(packages: Iterable[str], owner: str) -> tuple[str, ...]:
         pin = _PIN.fullmatch(text.strip())
         if pin is None:
             raise InputError(
-                f"{owner}: {text!r} is not pinned: write NAME==VERSION, a version in full. "
-                "(What is installed now: pip freeze.)"
+                f"{owner}: {text!r} is not pinned: write NAME==VERSION, a version in full. (pip freeze lists "
+                "the installed versions.)"
             )
         name = re.sub(r"[-_.]+", "-", pin["name"]).lower()
         extras = ",".join(

@@ -63,7 +63,7 @@ def layers() -> list[ConfinementLayer]:
             "Landlock",
             abi > 0,
             _landlock_found(abi),
-            "programs read and write whatever the user may",
+            "programs read and write all files of the user",
             _CONFINED,
         ),
         _control_groups(),
@@ -72,7 +72,7 @@ def layers() -> list[ConfinementLayer]:
             "from deskcheck.sandbox.linux import orphans as o; m = o.new_mark(1); o.carry(m); "
             "assert o.mark_of('self') == m, 'no mark is seen'",
             "processes carry the mark of their server",
-            "what runs after a server and its caller were killed together is not found again",
+            "processes that outlive both their server and its caller are not cleaned up",
             _ALL,
         ),
         *(
@@ -91,7 +91,7 @@ _NOT_ANOTHER_USER = {
 def _landlock_found(abi: int) -> str:
     if abi < 3:
         return f"ABI {abi}: too old for 'standard', which needs 3 (Linux 6.2)"
-    return f"ABI {abi}" + ("" if abi >= 6 else ": no confinement of signals, a second filter does that")
+    return f"ABI {abi}" + ("" if abi >= 6 else ": without confinement of signals, which a second filter does")
 
 
 def _control_groups() -> ConfinementLayer:
@@ -116,8 +116,8 @@ k.unshare({flags} | (0 if k.capabilities() & k.CAP_SYS_ADMIN else k.CLONE_NEWUSE
 """
 _NAMESPACES = (
     ("process", "k.CLONE_NEWPID", "programs see other processes"),
-    ("network", "k.CLONE_NEWNET", "only seccomp and Landlock stand between programs and the network"),
-    ("mount", "k.CLONE_NEWNS", "programs see which files there are, though they cannot read them"),
+    ("network", "k.CLONE_NEWNET", "only seccomp and Landlock keep programs from the network"),
+    ("mount", "k.CLONE_NEWNS", "programs see the names of files that they cannot read"),
     ("IPC", "k.CLONE_NEWIPC", "only seccomp keeps programs from System V memory and queues"),
     ("host name", "k.CLONE_NEWUTS", "programs see the name of this machine"),
 )
@@ -154,7 +154,7 @@ def refusals() -> dict[Confinement, str]:
             reasons[level] = fault(level)
         except SandboxError as error:
             hints = missing(level)
-            reasons[level] = f"{error}" + (f" What is missing: {'; '.join(hints)}." if hints else "")
+            reasons[level] = f"{error}" + (f" Missing: {'; '.join(hints)}." if hints else "")
     return reasons
 
 

@@ -71,7 +71,7 @@ def fault(level: Confinement) -> str:
             text = "".join(f"{name} = {value!r}\n" for name, value in names.items())
             run_result = sandbox.run_one(Program(id="attack", code=text + _ATTACK))
             got = reached(run_result.stdout)
-    return f"a program reached what it must not: {', '.join(got)}" if got else ""
+    return f"a program reached something forbidden: {', '.join(got)}" if got else ""
 
 
 @contextmanager

@@ -27,10 +27,12 @@ from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.exchange import Cancelled as Cancelled
 from deskcheck.sandbox.exchange import Pipes, RecordedRun, send_message
 from deskcheck.sandbox.inside.channel import KEY_BYTES
+from deskcheck.sandbox.inside.main_module import is_main_module
 from deskcheck.sandbox.inside.readable_files import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import processes as _processes
 from deskcheck.sandbox.server import Server, ServerReport
+from deskcheck.sandbox.surroundings.own_modules import own_modules, text_of
 from deskcheck.tracer.limits import Granularity, TraceLimits
 
 MOST_PATHS = 32
@@ -90,7 +92,15 @@ class ProcessRun(RecordedRun[RunResult]):
         super().__init__(server, limits, Pipes(), decoder, None if tracing is None else tracing.sink)
         fixed = determinism or Determinism()
         strict = server.profile.level is Confinement.STRICT
+        scope: dict[str, str] = {}
+        modules: list[str] = []
+        if program.path is not None and is_main_module(program.extra):
+            scope, modules = own_modules(program.path)
+        self.scope = {label: file for file, label in scope.items()}
+        """Name in events -> file of the modules that are recorded with a main module."""
         job = {
+            "scope": scope,
+            "modules": modules,
             "program": {**{name: getattr(program, name) for name in _PROGRAM}, "mode": program.mode.value},
             "record": tracing is not None,
             "limits": _as_dict(limits),
@@ -132,7 +142,7 @@ class ProcessRun(RecordedRun[RunResult]):
             cpu_s=round(report.cpu_s, 6),
             wall_s=round(wall_s, 6),
             cut=cut,
-            sources=end.get("sources", {}),
+            sources=end.get("sources", {}) | self._texts(end.get("loaded", ())),
             refused=self._refused(report.refused, end),
             packages=self._packages(end.get("imported", ())),
             files=report.files,
@@ -161,6 +171,10 @@ class ProcessRun(RecordedRun[RunResult]):
             return False
         full_path = os.path.join(folder or "/", path)
         return not full_path.startswith(PROCESS_FOLDERS) and can_open(full_path, writes=writes)
+
+    def _texts(self, loaded: Any) -> dict[str, str]:
+        """The texts of loaded modules among those that are recorded with a main module."""
+        return {label: text_of(self.scope[label]) for label in self.scope if label in loaded}
 
     def _packages(self, imported: Any) -> dict[str, str]:
         """The versions of the distributions that imported top-level modules belong to."""

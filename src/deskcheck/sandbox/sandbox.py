@@ -94,7 +94,7 @@ class Sandbox:
         determinism: Determinism | None = None,
     ) -> None:
         if workers < 1:
-            raise ValueError(f"workers={workers} must be at least one")
+            raise ValueError(f"workers={workers} must be at least 1")
         self.level = Confinement(level)
         self.workers = workers
         self.limits = limits or Limits()

@@ -65,13 +65,13 @@ STDLIB = tuple(
 
 
 NOT_COUNTED = {
-    cgroup.MEMORY: "rlimits bound each process; what all processes of a program fill together, with what "
-    "their sockets and pipes can hold, is seen ten times a second; sockets that are in flight are not seen, "
-    "at most as many as a process may have descriptors",
+    cgroup.MEMORY: "rlimits bound each process; the memory of all processes of a program, with their "
+    "sockets and pipes, is measured ten times a second, without sockets in flight (up to one for each "
+    "descriptor)",
     cgroup.PIDS: "processes are bounded by an rlimit, which counts all of the user's",
-    cgroup.CPU: "CPU time is that of processes which run or were waited for: so programs may not handle or "
-    "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children that nobody waits "
-    "for is missing",
+    cgroup.CPU: "CPU time counts processes that run or were waited for, so programs may not handle or "
+    "ignore SIGCHLD; at 'trusted' and in a workspace they may, and the time of children without a wait is "
+    "missing",
 }
 """Replacements and gaps if no control group counts a resource, by resource."""
 
@@ -253,7 +253,7 @@ class Server:
             version = versions.get(what)
             accounts[what] = otherwise if version is None else f"control group, version {version}"
         if not self.wait_until_ready().get("proc", True):
-            unseen = "the container hides /proc: beside rlimits, only what has ended is counted"
+            unseen = "the container hides /proc: besides rlimits, only processes that have ended are counted"
             accounts |= {what: unseen for what in (cgroup.MEMORY, cgroup.CPU) if what not in versions}
         return accounts
 
@@ -400,7 +400,7 @@ class Server:
         try:
             return shaped("a report", plain(text or b"{}", depth=2), _FACTS)
         except Forged as error:
-            raise ServerLost(f"the fork server says what none says: {error}") from error
+            raise ServerLost(f"the fork server sent a malformed message: {error}") from error
 
     def close(self) -> None:
         """End the server and all processes under it."""
@@ -436,7 +436,7 @@ class ServerPool:
 
     def __init__(self, capacity: int) -> None:
         if capacity < 1:
-            raise ValueError(f"capacity={capacity} must be at least one")
+            raise ValueError(f"capacity={capacity} must be at least 1")
         self._capacity = capacity
         self._lock = threading.Lock()
         self._closed = False
@@ -611,4 +611,4 @@ def _refusal(level: Confinement, error: str) -> str:
         "level 'trusted' needs neither.",
         Confinement.TRUSTED: "",
     }
-    return f"the level {level.value!r} cannot be had here: {error}. {ways[level]} See: deskcheck doctor"
+    return f"the level {level.value!r} is not available here: {error}. {ways[level]} See: deskcheck doctor"

@@ -142,7 +142,7 @@ class Session:
         try:
             self._begin()
         except BaseException:
-            self._lose("it could not begin", clean=False)
+            self._lose("it could not start", clean=False)
             raise
 
     def _begin(self) -> None:
@@ -170,7 +170,7 @@ class Session:
         order = self._order({"do": "begin"}, _FORK, request=None)
         if order.end is None or not order.over:
             reason = text(order.stderr, len(order.stderr)) or order.status
-            raise SandboxError(f"the session's interpreter did not begin: {reason}")
+            raise SandboxError(f"the session's interpreter did not start: {reason}")
 
     def __enter__(self) -> "Session":
         return self
@@ -207,7 +207,7 @@ class Session:
         with self._lock:
             self._must_go_on()
             if not (self._remaining.cpu_s and self._remaining.wall_s):
-                self._lose("the time of all its pieces is used up", clean=True)
+                self._lose("the time for all its pieces is used up", clean=True)
                 self._must_go_on()
             requested = limits or self._limits
             bounds = self._bounded(requested)
@@ -221,7 +221,7 @@ class Session:
             }
             finished = self._order(order, bounds, {"do": "run", "cpu_s": bounds.cpu_s})
             run_result, value = self._ending(finished, bounds, requested)
-            after, word = After.KEPT, "the session goes on"
+            after, word = After.KEPT, "the session continues"
             if not finished.over:
                 after, word = self._recover(f"piece {number}: {run_result.outcome}, {run_result.detail}")
             return Piece(number, code, run_result, value, finished.files, after, word)
@@ -251,7 +251,7 @@ class Session:
                 theirs.close()
             if not finished.over or finished.end is None or finished.end.get("outcome") != Outcome.RETURNED:
                 wake.close()
-                reason = (finished.end or {}).get("detail") or "its process did not do as told"
+                reason = (finished.end or {}).get("detail") or "its process did not answer as expected"
                 if finished.over:
                     raise SandboxError(f"no snapshot was made: {reason}")
                 _, word = self._recover(reason)
@@ -270,7 +270,7 @@ class Session:
         with self._lock:
             self._must_go_on()
             if self._snapshots.get(snapshot.number, (None,))[0] != snapshot:
-                raise ValueError(f"{snapshot} is not a snapshot that this session has")
+                raise ValueError(f"{snapshot} is not a snapshot of this session")
             reason = self._go_back(snapshot)
             if reason is not None:
                 self._lose(f"snapshot {snapshot.number} could not be restored: {reason}", clean=True)
@@ -281,7 +281,7 @@ class Session:
         with self._lock:
             self._must_go_on()
             if self._snapshots.get(snapshot.number, (None,))[0] != snapshot:
-                raise ValueError(f"{snapshot} is not a snapshot that this session has")
+                raise ValueError(f"{snapshot} is not a snapshot of this session")
             self._snapshots.pop(snapshot.number)[1].close()
             self._server.tell({"do": "drop", "number": snapshot.number})
             if self._back == snapshot:
@@ -361,7 +361,7 @@ class Session:
             raise
         except BaseException:
             if self._ended is None:
-                self._lose("what it ran was cancelled", clean=False)
+                self._lose("its piece was cancelled", clean=False)
             raise
 
     def _permitted(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -420,12 +420,12 @@ class Session:
             if by_limit is not None:
                 outcome, detail = by_limit
                 shorter = bounds.cpu_s < requested.cpu_s or bounds.wall_s < requested.wall_s
-                return outcome, detail + (", all that was left to the session" if shorter else "")
+                return outcome, detail + (", the rest of the session's limit" if shorter else "")
         end, status = finished.end, finished.status
         if end is not None and (finished.over or end["outcome"] == Outcome.EXITED):
             return Outcome(end["outcome"]), end.get("detail", "")
         assert status is not None  # it is not over, so the process has ended
-        when = "after it had said that it was done" if end is not None else "without a word"
+        when = "after it had reported its end" if end is not None else "without a message"
         if status < 0:
             by_limit = None if finished.report is None else limit_met(finished.report, bounds)
             if by_limit is None and status == -signal.SIGKILL and self._server.out_of_memory():

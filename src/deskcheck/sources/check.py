@@ -115,7 +115,7 @@ def disagreement(recording: Recording) -> str | None:
     program, run_result = recording.program, recording.run_result
     if program.mode is Mode.SESSION and program.expected is not None:
         failing = doctests.check(program.expected, session_outputs(recording))
-        return f"examples that show something else: {', '.join(failing)}" if failing else None
+        return f"examples with different output: {', '.join(failing)}" if failing else None
     if program.expected is None and (
         program.extra.keys() & _ENDS_AS_IT_ENDS or program.source.startswith(GENERATED)
     ):
@@ -157,8 +157,8 @@ def _published(recording: Recording) -> str | None:
         return None
     position = next((k for k, pair in enumerate(zip(ran, lines, strict=False)) if pair[0] != pair[1]), None)
     if position is None:
-        return f"{len(ran)} lines run, not {len(lines)}; the first {min(len(ran), len(lines))} are the same"
-    return f"line {ran[position]} is the {position + 1}th that runs, not line {lines[position]}"
+        return f"{len(ran)} lines run, not {len(lines)}; the first {min(len(ran), len(lines))} are equal"
+    return f"line {ran[position]} runs as number {position + 1}, where line {lines[position]} should"
 
 
 def _once(lines: Iterable[int]) -> list[int]:
@@ -237,7 +237,7 @@ def _outside(state: State) -> str | None:
             return f"{caller['via']} is running and has internal state"
     for content in state.objects.values():
         if content["kind"] == "opaque":
-            return f"it holds a {content['type']}, which is opaque"
+            return f"it contains an opaque object of type {content['type']}"
         if content["kind"] == "generator" and content.get("fields", {}).get("(state)") == "running":
             return "a generator of unrecorded code is running"
     return None
@@ -247,13 +247,13 @@ def summary(report: CheckReport) -> str:
     """The report as a few lines of text."""
     lines = [f"{report.checked} recordings, {report.events} events"]
     for finding, reasons in (
-        ("not as their source says", report.wrong),
+        ("different from their source", report.wrong),
         ("not repeatable", report.not_repeatable),
         ("cut", report.cut),
         ("with an address in a value", report.addresses),
         ("damaged", report.damaged),
-        ("with a state that does not decide what comes next", report.ambiguous),
-        ("... where the recording shows why", report.explained),
+        ("with a state that has two different next states", report.ambiguous),
+        ("... explained by the recording", report.explained),
     ):
         lines.append(f"{len(reasons):6d} {finding}")
         lines += [f"         {name}: {reason}" for name, reason in list(reasons.items())[:20]]

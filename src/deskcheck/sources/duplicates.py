@@ -25,7 +25,7 @@ from deskcheck.recording.writer import ShardFile
 from deskcheck.sources.near import NearCopies, digest
 
 LIST_NAME = "duplicates.parquet"
-SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program but for names", "a near copy"
+SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program except for names", "a near copy"
 _RECORDINGS, _EVENTS = 5_000, 1_000_000
 """Numbers of recordings and of events. A shard is complete when it reaches either."""
 _CALL = ("code", "mode", "entry", "arguments", "module", "sources")
@@ -141,8 +141,8 @@ class _Choice:
             return False
         if not self._ids.add(int.from_bytes(digest(row["id"])[:8], "little")):
             raise InputError(
-                f"two recordings that differ have the id {row['id']!r}: the folders must not use the same "
-                "ids for different programs."
+                f"two recordings that differ have the id {row['id']!r}: give different programs different "
+                f"ids."
             )
         self.result.kept += 1
         return True

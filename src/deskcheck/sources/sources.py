@@ -29,7 +29,7 @@ from deskcheck.sources.text.rows import Refuse
 _log = logging.getLogger(__name__)
 
 SOURCES: Mapping[str, str] = {
-    "FILE.py::FUNCTION": "one call, with its arguments beside it: sort.py::bubble '([3, 1], reverse=True)'",
+    "FILE.py::FUNCTION": "one call, followed by its arguments: sort.py::bubble '([3, 1], reverse=True)'",
     "FILE.py": "a script, run from its first line to its last as `python FILE.py` runs it",
     "FILE.pyz": "the `__main__.py` of a zip archive, run as `python FILE.pyz` runs it",
     "doctests:FILE.py": "the doctests of a file",
@@ -43,8 +43,8 @@ SOURCES: Mapping[str, str] = {
         for name, published in PUBLISHED.items()
     ),
     "pytest:PATH": "calls that the tests of a project make to the project's functions",
-    "inputs[,OPTION=...]:FILE.py": "functions, with inputs that are looked for: inputs:app.py::parse; all of "
-    "a FOLDER, or of an importable MODULE or package: inputs:textwrap",
+    "inputs[,OPTION=...]:FILE.py": "functions, with inputs that deskcheck finds: inputs:app.py::parse; all "
+    "of a FOLDER, or of an importable MODULE or package: inputs:textwrap",
     "mutations[,OPTION=...]:SOURCE": "another source's programs, a mistake in each: mutations,each=5:mbpp",
     "generated:COUNT[,OPTION=...]": "small generated programs: generated:1000,difficulty=3 (of 10)",
     "family:NAME[,OPTION=...]": f"long executions: family:collatz,inputs=30; {', '.join(FAMILIES)}, or all",
@@ -87,8 +87,14 @@ def source(name: str, *, about: str) -> Callable[[Callable[[str, Note], Iterator
     Raises InputError for a name that deskcheck uses itself.
     """
     if name in (*PUBLISHED, *_MADE, "history", "june"):
-        raise InputError(f"sources: {name!r} is one of deskcheck's own: choose another name.")
+        raise InputError(f"sources: {name!r} is a source of deskcheck: choose another name.")
     return lambda read: OTHERS.register(Source(name, about, read))
+
+
+def is_script(source: str) -> bool:
+    """Whether a source is a file that Python runs: a script or a zip archive."""
+    path = Path(source)
+    return os.path.isfile(path) and (path.suffix == ".py" or modules_in_archive(path) is not None)
 
 
 def programs(
@@ -132,7 +138,8 @@ def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
     """The programs of a source that takes neither arguments nor another source."""
     if source.startswith(TESTS):
         raise InputError(
-            f"{source}: is recorded by itself, while the tests run (`deskcheck record {source}`)."
+            f"{source}: needs a command without other sources, because the tests run (`deskcheck record "
+            f"{source}`)."
         )
     if source.startswith(_DOCTESTS):
         return _doctests(source.removeprefix(_DOCTESTS), note)
@@ -143,7 +150,9 @@ def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
     path = Path(source)
     if source in PUBLISHED:
         if os.path.exists(path):
-            note(f"{source} is read as the published set; write ./{source} for what has that name here.")
+            note(
+                f"{source} is read as the published set; for the file or folder of that name write ./{source}"
+            )
         return published_set(source, note=note, refuse=refuse)
     scheme, colon, argument = source.partition(":")
     if colon and scheme in PUBLISHED:
@@ -154,7 +163,7 @@ def _named(source: str, note: Note, refuse: Refuse | None) -> Iterator[Program]:
         return _in_path(source, path, note, refuse)
     if colon and re.fullmatch(r"[\w+-]+", scheme):
         close = _close(scheme, [*PUBLISHED, *_MADE, *OTHERS])
-        raise InputError(f"{source}: no source is called {scheme!r}.{close} Write one of\n{_forms()}")
+        raise InputError(f"{source}: unknown source {scheme!r}.{close} Write one of\n{_forms()}")
     if _names_module(source):
         forms = [form.replace("[,OPTION=...]", "") for form in SOURCES if ":" in form]
         return iter(doctests_in_module(source, [*PUBLISHED, *forms, *_names_near(path)], note))
@@ -201,8 +210,8 @@ def _in_path(source: str, path: Path, note: Note, refuse: Refuse | None) -> Iter
     if path.is_file() and (modules := modules_in_archive(path)) is not None:
         return iter([archived(source, modules)])
     raise InputError(
-        f"{source}: is read neither as Python (.py) nor as functions with inputs (.jsonl, .jsonl.gz). "
-        f"For a file of a published set, put the name of the set in front, such as cruxeval:{source}"
+        f"{source}: is neither Python (.py) nor functions with inputs (.jsonl, .jsonl.gz). For a file of a "
+        f"published set, write the name of the set in front, such as cruxeval:{source}"
     )
 
 

@@ -47,15 +47,15 @@ def refuse_others(out: Path, settings: dict[str, Any]) -> None:
     before = _asked(out)
     if before is None:
         if any(path.name not in (LOCK_NAME, LESSONS) for path in out.iterdir()):
-            raise InputError(f"{out}: is not empty and is not a training run. Name another folder.")
+            raise InputError(f"{out}: is neither empty nor a training run. Choose another folder.")
         return
     if not _saved(out):
         return
     changed = [name for name in settings if before.get(name) != settings[name]]
     if changed:
         raise InputError(
-            f"{out}: holds a run with other {' and '.join(changed)} ({RUN} has them). "
-            "Name another folder, or repeat the settings to resume that run."
+            f"{out}: has a run with other {' and '.join(changed)} (see {RUN}). Choose another folder, or "
+            "repeat the settings to resume that run."
         )
 
 
@@ -90,9 +90,9 @@ def _asked(out: Path) -> dict[str, Any] | None:
     try:
         run = read_json(read_file(out / RUN))
     except ValueError as error:
-        raise damaged(out / RUN, error, "Name another folder, or delete this one") from error
+        raise damaged(out / RUN, error, "Choose another folder, or delete this one") from error
     if not isinstance(run, dict):
-        raise damaged(out / RUN, "is not an object", "Name another folder, or delete this one")
+        raise damaged(out / RUN, "is not an object", "Choose another folder, or delete this one")
     return run
 
 

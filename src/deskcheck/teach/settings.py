@@ -11,7 +11,9 @@ from deskcheck.settings import Setting, refuse_small
 class ModelSize:
     """The size of a small model. `small.model.ModelConfig.of` derives the other sizes."""
 
-    layers: Annotated[int, Setting("Blocks of attention and feed-forward layer.", min=1)] = 5
+    layers: Annotated[
+        int, Setting("Number of blocks, each of attention and a feed-forward layer.", min=1)
+    ] = 5
     hidden_size: Annotated[int, Setting("Numbers per position, a multiple of 8.", min=8)] = 192
     shift_tokens: Annotated[
         int,
@@ -27,12 +29,14 @@ class Training:
     """Settings of training from random weights, by AdamW. The learning rate rises linearly, then follows a
     cosine."""
 
-    steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
+    steps: Annotated[int, Setting("Updates. With --model, by default as many as --epochs takes.", min=1)] = (
         2000
     )
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 128
-    steps_per_program: Annotated[int, Setting("Lessons of an update that may share a program.", min=1)] = 16
-    learning_rate: Annotated[float, Setting("The highest learning rate.")] = 2e-3
+    batch_size: Annotated[int, Setting("Lessons per update.", min=1)] = 128
+    steps_per_program: Annotated[
+        int, Setting("Maximum number of lessons of one program per update.", min=1)
+    ] = 16
+    learning_rate: Annotated[float, Setting("Peak learning rate.")] = 2e-3
     warmup_steps: int = 100
     weight_decay: float = 0.01
     """Weight decay of matrices; vectors have none."""
@@ -50,19 +54,17 @@ class Training:
     eval_batches: int = 8
     """Batches of validation lessons of an evaluation."""
     vocab_words: Annotated[
-        int, Setting("Words of the lessons that become a token each; 0: only bytes.", min=0)
+        int, Setting("Number of words of the lessons that become tokens. 0: only bytes.", min=0)
     ] = 768
     edits: Annotated[
         bool,
-        Setting(
-            "Whether the answer to a step is an edit of the state before, or a whole state.", off="--states"
-        ),
+        Setting("Answer a step with an edit of the state before it, not with a whole state.", off="--states"),
     ] = True
     prompt_loss_weight: float = 1.0
     """Weight of the loss on programs and prompts, relative to the loss on answers. It falls linearly to 0.
     To continue a program, a model has to find earlier uses of a name. A step needs the same, and programs
     give more examples of it."""
-    seed: Annotated[int, Setting("Of all that is drawn.")] = 0
+    seed: Annotated[int, Setting("Seed of all random draws.")] = 0
 
     def __post_init__(self) -> None:
         refuse_small(self, log_every=1, eval_batches=1, prompt_loss_weight=0)
@@ -76,12 +78,12 @@ class Training:
 class Tuning:
     """Settings of fine-tuning. The learning rate rises linearly, then follows a cosine."""
 
-    steps: Annotated[int | None, Setting("Updates; without it as many as --epochs takes.", min=1)] = None
+    steps: Annotated[int | None, Setting("Updates. By default as many as --epochs takes.", min=1)] = None
     epochs: Annotated[float, Setting("Passes over the lessons.")] = 1.0
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 32
+    batch_size: Annotated[int, Setting("Lessons per update.", min=1)] = 32
     """Number of lessons on each device."""
-    per_device_batch_size: Annotated[int, Setting("Lessons computed at a time, on each device.", min=1)] = 8
-    learning_rate: Annotated[float | None, Setting("The highest learning rate.")] = None
+    per_device_batch_size: Annotated[int, Setting("Lessons that each device computes at once.", min=1)] = 8
+    learning_rate: Annotated[float | None, Setting("Peak learning rate.")] = None
     """None: 1e-5, or 2e-4 for LoRA."""
     warmup_ratio: float = 0.03
     """Share of the steps."""
@@ -96,7 +98,7 @@ class Tuning:
     ] = 200
     eval_lessons: int = 256
     """Validation lessons of an evaluation; 0: no evaluation."""
-    seed: Annotated[int, Setting("Of all that is drawn.")] = 0
+    seed: Annotated[int, Setting("Seed of all random draws.")] = 0
 
     def __post_init__(self) -> None:
         refuse_small(self, log_every=1, eval_lessons=0)

@@ -100,7 +100,7 @@ def tune(
         except (SafetensorError, EOFError, pickle.UnpicklingError) as error:
             if last is None:
                 raise
-            raise damaged(last, error, "Delete it to resume from the one before") from error
+            raise damaged(last, error, "Delete it to resume from the previous one") from error
         with disk_errors(out, "save the model"):
             trainer.save_model(str(out))
         if state.is_main_process:
@@ -147,8 +147,8 @@ def _check_files(lessons: Path, files: list[Path]) -> tuple[int, int]:
     """The number of training lessons, and the tokens of the longest."""
     if not files:
         raise InputError(
-            f"{lessons}: holds no lessons to train on. "
-            f"`deskcheck lessons RECORDINGS --out {lessons}` makes them."
+            f"{lessons}: has no lessons to train on. `deskcheck lessons RECORDINGS --out {lessons}` makes "
+            "them."
         )
     count = longest = 0
     for file in files:

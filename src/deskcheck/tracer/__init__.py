@@ -24,7 +24,7 @@ def tracer_class(name: str | None = None) -> "type[NativeTracer] | type[Referenc
     Raises ValueError for other names.
     """
     if name not in (None, "native", ReferenceTracer.name):
-        raise ValueError(f"there is no tracer {name!r}: native, reference")
+        raise ValueError(f"unknown tracer {name!r}. The tracers are native and reference.")
     if name == ReferenceTracer.name:
         return ReferenceTracer
     try:

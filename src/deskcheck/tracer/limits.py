@@ -48,7 +48,8 @@ class TraceLimits:
     repetitions: Annotated[
         int | None,
         Setting(
-            "How often a line of a frame is recorded. Further repetitions are only counted.",
+            "Maximum number of times that a line of a frame is recorded. Further repetitions are only "
+            "counted.",
             min=1,
             flag="--max-repetitions",
         ),
@@ -59,7 +60,7 @@ class TraceLimits:
         tuple[str, ...],
         Setting(
             "Record only this code: a function or class (with everything inside it), MODULE, "
-            "MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. Can be repeated.",
+            "MODULE.FUNCTION, FILE.py or FILE.py::FUNCTION. May be given again.",
             metavar="NAME",
         ),
     ] = ()
@@ -72,7 +73,7 @@ class TraceLimits:
         for name in ("call_depth", "repetitions"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise ValueError(f"{name}={value} must be at least one; leave it out for no limit")
+                raise ValueError(f"{name}={value} must be at least 1; leave it out for no limit")
 
     @property
     def leaving_out(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class StdoutHearing:
     def __init__(self, *functions: Callable[[str], object]) -> None:
         self._functions = functions
         self._hearing: Any = None
-        self._names: dict[str, Any] = {}
+        self._attributes: dict[str, Any] = {}
         self._ours: Any = None
         self._before: Any = None
 
@@ -34,10 +34,10 @@ class StdoutHearing:
         if _core is not None and isinstance(stdout, io.TextIOWrapper):
             self._hearing = _core.hear(stdout, *self._functions)
             return
-        names = getattr(stdout, "__dict__", None)
-        if type(names) is not dict:
+        attributes = getattr(stdout, "__dict__", None)
+        if type(attributes) is not dict:
             return
-        self._before = names.get("write")
+        self._before = attributes.get("write")
         plain, functions = stdout.write, self._functions
 
         def write(text: str, /) -> Any:
@@ -46,16 +46,16 @@ class StdoutHearing:
                 function(text)
             return count
 
-        names["write"] = self._ours = write
-        self._names = names
+        attributes["write"] = self._ours = write
+        self._attributes = attributes
 
     def off(self) -> None:
         hearing, self._hearing = self._hearing, None
         if hearing is not None:
             _core.hear_no_more(hearing)
-        names, self._names = self._names, {}
-        if names and names.get("write") is self._ours:
+        attributes, self._attributes = self._attributes, {}
+        if attributes and attributes.get("write") is self._ours:
             if self._before is None:
-                del names["write"]
+                del attributes["write"]
             else:
-                names["write"] = self._before
+                attributes["write"] = self._before

@@ -64,7 +64,7 @@ def of_sample(answers: Sequence[Answered], name: str) -> list[Answered]:
     ids = dict.fromkeys(answered.row.id for answered in answers)
     fit = [name] if name in ids else [id_ for id_ in ids if name in id_]
     if len(fit) != 1:
-        what = f"{len(fit)} samples have {name!r} in their id" if fit else f"there is no sample {name!r}"
+        what = f"{len(fit)} samples have {name!r} in their id" if fit else f"unknown sample {name!r}"
         raise InputError(f"{what}. The samples are: {', '.join((fit or [*ids])[:10])}.")
     return [answered for answered in answers if answered.row.id == fit[0]]
 

@@ -43,7 +43,7 @@ def bench_facts(benchmark: Benchmark) -> dict[str, Any]:
 
 def _licence_text(benchmark: Benchmark) -> str:
     if benchmark.licence is None:
-        return "no licence is stated: whoever has the code may not pass it on"
+        return "no licence is stated: without one, the code may not be passed on"
     return f"licence: {benchmark.licence['name']}, as {benchmark.licence['where']} says"
 
 

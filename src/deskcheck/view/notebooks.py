@@ -34,7 +34,7 @@ STYLES = {
 WORDS = {
     "no_stored_output": "nothing stored",
     "no_kernel": "no kernel",
-    "harness_error": "our error",
+    "harness_error": "deskcheck failed",
     "not_repeatable": "not repeatable",
     "timed_out": "timed out",
     "not_run": "not run",
@@ -148,14 +148,14 @@ def _reason(cell: CellReport) -> str:
 
 def _why(report: Report) -> Iterator[Text]:
     if report.failures:
-        yield Text("\nreasons of failures (notebooks with this first, cells)", style="bold")
+        yield Text("\nreasons of failures (notebooks where it is the first, cells)", style="bold")
         for category, first, cells in report.failures:
             yield Text(f"{first:5d} {cells:5d}  {category}")
     if report.missing_modules:
         modules = ", ".join(f"{name} ({count})" for name, count in report.missing_modules.most_common(20))
         yield Text(f"missing modules (notebooks): {modules}")
     if report.fired:
-        yield Text("\nthe same after normalisers (cells)", style="bold")
+        yield Text("\nequal after normalisers (cells)", style="bold")
         for name, count in report.fired.most_common():
             yield Text(f"{count:5d}  {name}")
     by_status = ", ".join(f"{count} {word(status)}" for status, count in report.by_status.most_common())

@@ -22,7 +22,7 @@ def notebooks_page(report: Report) -> str:
 def notebooks_facts(report: Report) -> dict[str, Any]:
     """The data of the page, JSON-able."""
     stored = report.by_status[NotebookStatus.NO_STORED_OUTPUT]
-    nothing = f"{stored} had nothing stored that they could be compared with · " if stored else ""
+    nothing = f"{stored} had no stored outputs to compare with · " if stored else ""
     python = report.environment.python if report.environment else platform.python_version()
     created = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC · deskcheck {__version__} · Python {python}"
     runs = "one fresh run" if report.runs == 1 else f"up to {report.runs} fresh runs"

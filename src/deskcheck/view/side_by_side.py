@@ -19,7 +19,7 @@ from rich.text import Text
 
 from deskcheck._version import __version__
 from deskcheck.ask.methods.ground_truth import ground_truth_of
-from deskcheck.ask.methods.solvers import METHODS, read_trace
+from deskcheck.ask.methods.solvers import METHODS, named, read_trace
 from deskcheck.files import read_json, read_text
 from deskcheck.notation import (
     NOTATIONS,
@@ -31,7 +31,9 @@ from deskcheck.notation import (
     moments,
     state_text,
 )
+from deskcheck.notation.divergence import reached
 from deskcheck.notation.forms.dynamic import parse_dynamic
+from deskcheck.notation.layout import STEPWISE
 from deskcheck.notation.state import MODULE, VALUED, Frame
 from deskcheck.notation.values import value_text
 from deskcheck.recording import InputError, Program, Recording, render
@@ -152,12 +154,19 @@ def _runs(path: Path, text: str) -> tuple[dict[str, Any], dict[str, dict[str, An
         raise InputError(f"{path}: is not a file of `deskcheck models step --out`: {error!r}.") from error
 
 
+def _by_instruction(stepped: Mapping[str, Any]) -> bool:
+    """Whether the runs have a state at each instruction. Files of earlier versions do not name a notation."""
+    notation = stepped.get("notation", "dynamic")
+    return notation in NOTATIONS and NOTATIONS[notation].instructions
+
+
 def _from_stepper(path: Path, text: str, recording: Recording) -> Prediction:
     stepped, runs = _runs(path, text)
     if recording.id not in runs:
         ids = ", ".join(list(runs)[:5])
         raise InputError(f"{path}: has no run of {recording.id!r}. It has {len(runs)}: {ids}.")
-    run, true = runs[recording.id], _true(recording)
+    run = runs[recording.id]
+    true = _true(recording, instructions=_by_instruction(stepped))
     try:
         if not true or run["states"][0] != state_text(true[0]):
             raise InputError(
@@ -205,10 +214,16 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
     truth = ground_truth_of(recording)
     if isinstance(truth, str):
         raise InputError(f"{recording.id}: cannot be compared with a predicted run: {truth}.")
-    notation = METHODS[row.solver].notation
+    definition, options = named(row.solver)
+    if options:
+        raise InputError(
+            f"{path}: {row.solver} predicted {recording.id!r} in steps of several events, which cannot be "
+            "shown beside it."
+        )
+    notation = definition.notation
     assert notation is not None
     trace = read_trace(row.predicted, notation)
-    initial = 1 if notation == "dynamic" else 0
+    initial = 1 if notation in STEPWISE else 0
     stop = Stop.UNREADABLE if row.ended else trace.stop
     return Prediction(
         states=trace.states,
@@ -217,13 +232,13 @@ def _from_run_folder(path: Path, recording: Recording, model: str | None, method
         stop=Stop.BUDGET if row.divergence == "budget" else stop,
         stop_reason=row.ended or trace.why,
         program=truth.program,
-        true=tuple(truth.states()),
+        true=tuple(truth.states(instructions=NOTATIONS[notation].instructions)),
         source=f"{path}, {' by '.join(name)}",
     )
 
 
 def _partial(question: str, method: str) -> bool:
-    return question == "next_line" and METHODS[method].notation == "dynamic"
+    return question == "next_line" and named(method)[0].notation in STEPWISE
 
 
 # -- laying them side by side --------------------------------------------------------------------
@@ -232,7 +247,7 @@ def _partial(question: str, method: str) -> bool:
 def beside(recording: Recording, predicted: Prediction) -> SideBySide:
     """The two runs side by side."""
     mine = predicted.states[predicted.initial :]
-    true = list(_reached(predicted))
+    true = list(reached(predicted.true[predicted.initial :], predicted.jumps or ()))
     agreement = compare_runs(mine, iter(true), predicted.stop)
     initial_rows = [_row(state, state) for state in predicted.true[: predicted.initial]]
     row_count = min(max(len(true), len(mine)), min(len(true), len(mine)) + AHEAD)
@@ -267,13 +282,13 @@ def beside(recording: Recording, predicted: Prediction) -> SideBySide:
 
 def beside_page(comparison: SideBySide) -> str:
     """The page, as HTML."""
-    return page_of("beside", f"{comparison.facts['id']}: the model beside the truth", comparison.facts)
+    return page_of("beside", f"{comparison.facts['id']}: recorded and model side by side", comparison.facts)
 
 
 def beside_table(comparison: SideBySide) -> Group:
     """A table for a terminal: the events up to the first divergence, and the differences there."""
     facts = comparison.facts
-    table = Table("event", "true", "predicted", show_edge=False, pad_edge=False)
+    table = Table("event", "recorded", "model", show_edge=False, pad_edge=False)
     last = len(facts["rows"]) - 1 if facts["first"] is None else min(facts["first"], len(facts["rows"]) - 1)
     start = max(0, last - TABLE_EVENTS)
     for number, row in enumerate(facts["rows"][start : last + 1], start):
@@ -286,7 +301,7 @@ def beside_table(comparison: SideBySide) -> Group:
         return Group(*parts)
     reason = f": {visible(facts['why'])}" if facts["how"] == "unreadable" else ""
     parts.append(Text(f"first wrong: event {facts['first']}, {facts['how'].replace('_', ' ')}{reason}"))
-    wrong = Table("variable", "true", "predicted", show_edge=False, pad_edge=False)
+    wrong = Table("variable", "recorded", "model", show_edge=False, pad_edge=False)
     for frame in row["frames"]:
         for name, true, predicted, same in frame["names"]:
             if not same:
@@ -300,17 +315,6 @@ def _place(row: Mapping[str, Any], side: int) -> Text:
     if row["kind"][side] is None:
         return Text("-")
     return Text(visible(f"{row['kind'][side]} {row['function'][side]} {row['line'][side]}"))
-
-
-def _reached(predicted: Prediction) -> Iterator[Moment]:
-    """The true states that correspond to the predicted ones."""
-    states = iter(predicted.true[predicted.initial :])
-    for jump in predicted.jumps or ():
-        reached = list(islice(states, jump))
-        if len(reached) < jump:
-            return
-        yield reached[-1]
-    yield from states
 
 
 def _sources(recording: Recording, program: Program) -> dict[str, str]:

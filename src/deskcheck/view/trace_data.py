@@ -111,7 +111,7 @@ class TraceData:
         Raises IndexError if the block does not exist.
         """
         if not 0 <= number < len(self.starts):
-            raise IndexError(f"there is no block {number}: the trace has {len(self.starts)}")
+            raise IndexError(f"no block {number}: the trace has {len(self.starts)}")
         start = self.starts[number]
         stop = self.starts[number + 1] if number + 1 < len(self.starts) else len(self)
         length, tail = self._outputs[number]

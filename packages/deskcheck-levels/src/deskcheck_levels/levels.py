@@ -24,10 +24,10 @@ _SHARES = (
         "looks up the line that runs, the values that it names, the lines that may follow",
         "machine",
         "machine, by the names that the model asks for",
-        "nobody; for nano, a machine",
+        "none; for nano, a machine",
     ),
     (
-        "says where to go on after a test",
+        "chooses the line after a test",
         "model says T or F, machine goes there",
         "model, from line to line, by indentation and first word",
         "model",

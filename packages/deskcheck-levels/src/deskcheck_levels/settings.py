@@ -10,9 +10,9 @@ from deskcheck.settings import Setting, refuse_small
 class LevelTraining:
     """How a model of a level is trained: at a constant rate, then down to nought on a line."""
 
-    steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)]
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)]
-    learning_rate: Annotated[float, Setting("The highest learning rate.")] = 3e-3
+    steps: Annotated[int, Setting("Updates. With --model, by default as many as --epochs takes.", min=1)]
+    batch_size: Annotated[int, Setting("Lessons per update.", min=1)]
+    learning_rate: Annotated[float, Setting("Peak learning rate.")] = 3e-3
     warmup_steps: int = 200
     decay_from: float = 0.6
     """From this share of the steps on, the rate falls to nought."""
@@ -20,7 +20,7 @@ class LevelTraining:
     """Weight of what was, in the exponential average of the weights."""
     look_every: int = 500
     """Steps between two looks at lessons that are not trained, at which the run is saved."""
-    seed: Annotated[int, Setting("Of all that is drawn.")] = 0
+    seed: Annotated[int, Setting("Seed of all random draws.")] = 0
 
     def __post_init__(self) -> None:
         refuse_small(self, look_every=1, width=1, hidden=1)

@@ -45,9 +45,9 @@ def load(
         its_words = about["words"]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"{file}: holds no model of the level {level.value} ({type(error).__name__}: {error}). "
-            f"`deskcheck teach --steps-of GENERATOR --level {level.value} --out FOLDER` makes one."
+            f"{file}: has no model of the level {level.value} ({type(error).__name__}: {error}). `deskcheck "
+            f"teach --steps-of GENERATOR --level {level.value} --out FOLDER` makes one."
         ) from error
     if its_words != list(words):
-        raise InputError(f"{file}: was trained with other words than this deskcheck has. Train it again.")
+        raise InputError(f"{file}: was trained with other words than this deskcheck uses. Train it again.")
     return weights, about

@@ -109,7 +109,7 @@ def test_the_working_is_dropped(model: AloneModel, monkeypatch: pytest.MonkeyPat
     found = rows.ask(dict.fromkeys(range(4), (prompt, state)))
     assert [found[row].text for row in range(4)] == [
         *(after, after, after.replace("-3", "-4")),
-        "no answer: no answer behind the working",
+        "no answer: no answer after the working",
     ]
     assert rows.exact(range(4), [(prompt, after)] * 4) == [True, True, False, False]
 
@@ -117,8 +117,8 @@ def test_the_working_is_dropped(model: AloneModel, monkeypatch: pytest.MonkeyPat
 def test_what_is_outside_is_said(model: AloneModel) -> None:
     rows = AloneRows(model, [TEXT, LOOP], 40)
     found = rows.ask({0: ("globals: def f\nf 2: n=1\n2|    return n + 'a'\n+1\n", ""), 1: ("what?\n", "")})
-    assert found[0].text == "outside of what the model is taught: a value of the kind str, or a long one"
-    assert found[1].text.startswith("outside of what the model is taught: a state of more")
+    assert found[0].text == "outside of what the model was taught: a value of the kind str, or a long one"
+    assert found[1].text.startswith("outside of what the model was taught: a state with more")
     rows.add(AloneRows(model, [LOOP], 40))
     rows.keep([2])
     assert len(rows) == 1
@@ -129,7 +129,7 @@ def test_other_notations_and_jumps_are_refused(model: AloneModel, tmp_path: Path
     opened = AloneModels(tmp_path)
     opened.refuse_untaught("dynamic", (1,))
     for notation, jumps in (("compact", ()), ("dynamic", (1, 4))):
-        with pytest.raises(InputError, match="was taught the notation dynamic"):
+        with pytest.raises(InputError, match="was taught only the notation dynamic"):
             opened.refuse_untaught(notation, jumps)
     rows = opened.read([program_text(call("a", LOOP, "(3)"))])
     assert len(rows) == 1

@@ -34,5 +34,5 @@ def test_other_questions_are_refused() -> None:
     assert model.answer(f"{head}def f():\n    return 1 / 0\n```\nCall: f()") == (
         "[ANSWER]raises ZeroDivisionError[/ANSWER]"
     )
-    with pytest.raises(InputError, match="answers what a call returns"):
+    with pytest.raises(InputError, match="answers only what a call returns"):
         model.answer("Which line runs next?\n```python\nx\n```\nCall: f(1)")

@@ -87,7 +87,7 @@ def test_steps_without_torch(record: Recorded) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["steps"]["whole"] == told["steps"]["runs"] == 1
-    assert told["outside"] == {"a number with a point that is not exact": 1}
+    assert told["outside"] == {"a float that is not exact": 1}
     assert told["asked"]["windows"] <= told["asked"]["words"]
 
 
@@ -100,7 +100,7 @@ def test_lessons_are_what_python_computes() -> None:
 def test_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / network.FILE
     file.write_bytes(b"PK\x03\x04 no weights")
-    with pytest.raises(InputError, match="holds no model of the level processor"):
+    with pytest.raises(InputError, match="has no model of the level processor"):
         network.load(file)
 
 

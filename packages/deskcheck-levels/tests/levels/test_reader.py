@@ -311,17 +311,17 @@ def test_what_a_reader_misreads_is_not_outside(
     [
         ("try:\n        a = 1\n    except ValueError:\n        pass", "try"),
         ("a = [b for b in a]", "ListComp"),
-        ("a = f'{b}'", "values in it"),
+        ("a = f'{b}'", "with placeholders"),
         ("a.x = 1", "Attribute"),
         ("a = (b +\n        1)", "several lines"),
         ("if a: b = 1", "on a line"),
-        ("a = g(x=1)", "by name"),
+        ("a = g(x=1)", "a keyword argument"),
         ("def g():\n        return a", "a function inside of a function"),
         ("a = b'1'", "a literal of the kind bytes"),
         ("a = 1j", "a literal of the kind complex"),
         ("a = ...", "the word"),
-        ("a = 'x' 'y'", "no statement of its own: invalid syntax$"),
-        ("'a text'", "a name or a literal alone"),
+        ("a = 'x' 'y'", "not a complete statement: invalid syntax$"),
+        ("'a text'", "only a name or a literal"),
         ("assert a", "assert"),
         ("global c\n    c = a", "global"),
         ("a: int = 1", "AnnAssign"),
@@ -434,7 +434,7 @@ def test_programs_that_are_not_cleared_are_not_trained_on(tmp_path: Path) -> Non
     from deskcheck_levels.reader import training
     from deskcheck_levels.reader.settings import ReaderTraining
 
-    with pytest.raises(InputError, match="--any-licence takes also those"):
+    with pytest.raises(InputError, match="--any-licence also uses those"):
         training.train(own, tmp_path / "out", ReaderTraining())
     assert not (tmp_path / "out").exists()
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args, get_type_hints
 
-from deskcheck.ask.answers.code import FoundCode, code_in
+from deskcheck.ask.answers.code import FoundCode, code_said
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.results.transcript import TranscriptLine, shortened, transcript
 from deskcheck.ask.scoring.programs import Tested
@@ -78,9 +78,9 @@ async def at_once(work: Callable[[], T]) -> T:
 class Options:
     """The budget of one sample, which is common to all methods."""
 
-    calls: Annotated[int, Setting("Limit for completions.", min=1)] = 20
-    tokens: Annotated[int, Setting("Limit for tokens read and written.", min=1)] = 200_000
-    runs: Annotated[int, Setting("Limit for runs in the sandbox. 0: no runs.", min=0)] = 100
+    calls: Annotated[int, Setting("Maximum number of completions.", min=1)] = 20
+    tokens: Annotated[int, Setting("Maximum number of tokens, read and written.", min=1)] = 200_000
+    runs: Annotated[int, Setting("Maximum number of runs in the sandbox. 0: no runs.", min=0)] = 100
 
     @classmethod
     def of(cls, method: str, values: Mapping[str, Any]) -> Self:
@@ -88,7 +88,7 @@ class Options:
         hints = get_type_hints(cls, include_extras=True)
         unknown = sorted(values.keys() - hints.keys())
         if unknown:
-            raise InputError(f"{method} has no option {unknown[0]!r}. It has {', '.join(hints)}.")
+            raise InputError(f"{method}: unknown option {unknown[0]!r}. The options are {', '.join(hints)}.")
         options = cls(**{name: _value(method, name, hints[name], value) for name, value in values.items()})
         options.check()
         return options
@@ -196,7 +196,7 @@ class Bench:
 
     def code_of(self, completion: Completion) -> FoundCode:
         """The program in a completion, or the reason why there is none."""
-        return code_in(completion.text, self.puzzle.entry_point, complete=completion.whole)
+        return code_said(completion.text, self.puzzle.entry_point, complete=completion.whole)
 
     # -- the sandbox -----------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class Scaffold:
         if form not in self.not_forms and (self.forms is None or form in self.forms):
             return None
         gives = " or ".join(sorted(self.forms)) if self.forms else "anything else"
-        return f"that asks for {form}, and it gives {gives}"
+        return f"that asks for {form}, but it gives {gives}"
 
 
 SCAFFOLDS: dict[str, Scaffold] = {}
@@ -338,5 +338,5 @@ async def solved(bench: Bench, solve: Solve) -> Bench:
     try:
         await solve(bench)
     except Spent as spent:
-        bench.ended = f"the budget of {spent} is spent"
+        bench.ended = f"the budget of {spent} is used up"
     return bench

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.code import code_said
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.scoring.programs import Tested
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
@@ -39,16 +39,16 @@ class DecomposeOptions(Options):
         Literal["bottom_up", "combinations", "modules"],
         Setting("Repair by the recorded calls, try versions of each function, or build on common parts."),
     ] = "bottom_up"
-    rounds: Annotated[int, Setting("Rounds over all functions, or programs.", min=1)] = 2
+    rounds: Annotated[int, Setting("Maximum number of rounds.", min=1)] = 2
     samples: Annotated[
-        int, Setting("Versions of each function (combinations), or programs in a round (modules).", min=1)
+        int, Setting("combinations: versions of each function. modules: programs in a round.", min=1)
     ] = 3
-    parts: Annotated[int, Setting("modules: functions to show as parts.", min=1)] = 3
+    parts: Annotated[int, Setting("modules: maximum number of functions to show as parts.", min=1)] = 3
     start: Annotated[
         Literal["draft", "given"],
-        Setting("From the model's own answer, or from the code of the task, as it stands."),
+        Setting("Start from the model's own answer, or from the unchanged code of the task."),
     ] = "draft"
-    split: Annotated[bool, Setting("Ask to split a program of one function first.")] = True
+    split: Annotated[bool, Setting("First ask to split a program that has one function.")] = True
 
 
 @scaffold(
@@ -61,11 +61,11 @@ async def decompose(bench: Bench, options: DecomposeOptions) -> None:
         return
     code = await _begun(bench, options)
     if code is None:
-        bench.ended = "there is no program to begin with"
+        bench.ended = "no program to start from"
         return
     tested = await bench.test(code, "draft")
     if tested is None:
-        bench.ended = "no visible test can be run, so that nothing says what to repair"
+        bench.ended = "no visible test can be run, so nothing shows what to repair"
     elif tested.right:
         bench.ended = "passes the visible tests at once"
     elif options.how == "bottom_up":
@@ -125,7 +125,7 @@ async def _bottom_up(bench: Bench, options: DecomposeOptions, code: str, tested:
                 bench.offer_code(code)
         if code == before:
             break
-    bench.ended = "no function is repaired any more, and the visible tests do not pass"
+    bench.ended = "no function changes any more, and the visible tests do not pass"
 
 
 async def _graph(bench: Bench, code: str, test: str) -> dict[str, RecordedFunction]:
@@ -158,7 +158,7 @@ async def _repaired(bench: Bench, code: str, function: RecordedFunction, test: s
 
 
 def _function_in(completion: Completion, name: str) -> str:
-    return code_in(completion.text, name, complete=completion.whole).code or ""
+    return code_said(completion.text, name, complete=completion.whole).code or ""
 
 
 # -- combinations ----------------------------------------------------------------------------------

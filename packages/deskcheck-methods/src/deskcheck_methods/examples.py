@@ -28,7 +28,7 @@ class ExamplesOptions(Options):
     answers: Annotated[str, Setting("Folder of a finished run of `deskcheck ask` over other questions.")] = ""
     count: Annotated[int, Setting("Limit for exemplars before the question.", min=1)] = 3
     choice: Annotated[
-        Literal["nearest", "random"], Setting("Exemplars most like the question, or a draw for each one.")
+        Literal["nearest", "random"], Setting("Choose exemplars like the question, or draw them.")
     ] = "nearest"
     seed: Annotated[int, Setting("Seed of the draw.", min=0)] = 0
 
@@ -113,8 +113,8 @@ async def examples(bench: Bench, options: ExamplesOptions) -> None:
     picked = chosen(fit, bench.puzzle.prompt, options, bench.puzzle.id)
     bench.note(
         "exemplars",
-        f"{len(picked)} of {len(fit)} right answers; {len(answers) - len(fit)} are too near to what is "
-        "asked: " + ", ".join(exemplar.id for exemplar in picked),
+        f"{len(picked)} of {len(fit)} right answers; {len(answers) - len(fit)} are too similar to the "
+        f"question: " + ", ".join(exemplar.id for exemplar in picked),
     )
     messages = [
         message

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated
 
-from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
+from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in, unfenced
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.samples.prompts import NOW
 from deskcheck.fences import FENCED
@@ -28,7 +28,7 @@ FORMS = frozenset({"cell_output", "crash"})
 class LookaheadOptions(Options):
     """fills: limit for the names that the model defines."""
 
-    fills: Annotated[int, Setting("Limit for the names that the model defines.", min=0)] = 10
+    fills: Annotated[int, Setting("Maximum number of names that the model defines.", min=0)] = 10
 
 
 _MISSING = (
@@ -38,12 +38,12 @@ _MISSING = (
 _BEGIN = "_shown = lambda value: None if value is None else print(repr(value))\n"
 
 
-@scaffold("a cell is run; the model fills in what is not defined", LookaheadOptions, forms=FORMS)
+@scaffold("a cell is run; the model defines missing names", LookaheadOptions, forms=FORMS)
 async def lookahead(bench: Bench, options: LookaheadOptions) -> None:
     """Run the cell with the model's values for undefined names, and answer with its effects."""
     cell = cell_in(bench.puzzle.prompt)
     if cell is None:
-        bench.ended = "the cell cannot be run as Python: the model was asked itself"
+        bench.ended = "the cell cannot be run as Python: the model was asked directly"
         bench.offer(await bench.ask(bench.puzzle.prompt, "answer"))
         return
     filled: dict[str, str] = {}
@@ -72,7 +72,7 @@ async def lookahead(bench: Bench, options: LookaheadOptions) -> None:
         bench.offer(Completion(text=f"{OPEN}{_answer(bench, recording)}{CLOSE}", stop_reason="stop"))
         return
     reason = run_result.detail or run_result.outcome.value
-    bench.ended = f"the cell did not run ({reason}): the model was asked itself"
+    bench.ended = f"the cell did not run ({reason}): the model was asked directly"
     bench.offer(await bench.ask(bench.puzzle.prompt, "answer"))
 
 
@@ -139,9 +139,10 @@ def _asked(bench: Bench, missing: str) -> str:
 
 def expression_in(completion: Completion) -> str | None:
     """The Python expression in a completion."""
-    text = answer_in(completion.text, complete=completion.whole)
+    text = answer_in(completion.text)
     if text is None:
         return None
+    text = unfenced(text)
     try:
         ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -44,4 +44,4 @@ def _vote(bench: Bench, completion: Completion) -> Hashable:
     if bench.puzzle.form in PROGRAM_FORMS:
         code = bench.code_of(completion).code
         return None if code is None else unparsed(code)
-    return vote_of(answer_in(completion.text, complete=completion.whole))
+    return vote_of(answer_in(completion.text))

@@ -7,7 +7,7 @@ instead of prediction.
 from dataclasses import dataclass
 from typing import Annotated
 
-from deskcheck.ask.answers.code import code_in
+from deskcheck.ask.answers.code import code_said
 from deskcheck.ask.answers.parsing import CLOSE, OPEN, answer_in
 from deskcheck.ask.scoring.score import PROGRAM_FORMS
 from deskcheck.fences import fenced_code
@@ -20,7 +20,9 @@ from deskcheck_methods.bench import Bench, Completion, Options, scaffold
 class ProgramOfThoughtOptions(Options):
     """tries: limit for the programs until one prints something."""
 
-    tries: Annotated[int, Setting("Limit for programs until one succeeds and prints something.", min=1)] = 2
+    tries: Annotated[
+        int, Setting("Maximum number of programs until one succeeds and prints something.", min=1)
+    ] = 2
 
 
 @scaffold(
@@ -40,7 +42,7 @@ async def program_of_thought(bench: Bench, options: ProgramOfThoughtOptions) -> 
         if bench.answer is None:
             none = "No program printed an answer." if completion.text.strip() else ""
             bench.offer(Completion(text=none, stop_reason=completion.stop_reason))
-        program = code_in(completion.text, None, complete=completion.whole)
+        program = code_said(completion.text, None, complete=completion.whole)
         if program.code is None:
             prompt = f"{request}\n\nYour last answer held no program: {program.why_not}."
             continue

@@ -33,21 +33,21 @@ class RepairOptions(Options):
     ] = "none"
     notation: Annotated[str, Setting("Notation of the trace: `deskcheck list notations`.")] = "inline"
     trace_tokens: Annotated[
-        int, Setting("Tokens of a trace, about; a long one is cut in the middle.", min=20)
+        int, Setting("Approximate maximum of tokens of a trace. A longer one is cut in the middle.", min=20)
     ] = 2000
     start: Annotated[
         Literal["draft", "given"],
-        Setting("From the model's own answer, or from the code of the task, as it stands."),
+        Setting("Start from the model's own answer, or from the unchanged code of the task."),
     ] = "draft"
     tests: Annotated[
         Literal["visible", "written"],
         Setting("Tests: only those of the task, or also some that the model writes first."),
     ] = "visible"
-    explain: Annotated[bool, Setting("The model explains its program line by line before it repairs it.")] = (
-        False
-    )
-    critique: Annotated[bool, Setting("The model first names the kind and the place of the bug.")] = False
-    conversation: Annotated[bool, Setting("Earlier attempts stay in the prompt, as a conversation.")] = False
+    explain: Annotated[
+        bool, Setting("Let the model explain its program line by line before it repairs it.")
+    ] = False
+    critique: Annotated[bool, Setting("Let the model first name the kind and the place of the bug.")] = False
+    conversation: Annotated[bool, Setting("Keep earlier attempts in the prompt, as a conversation.")] = False
 
 
 KINDS_OF_BUGS = (
@@ -97,7 +97,7 @@ async def repair(bench: Bench, options: RepairOptions) -> None:
                 best = passed
                 _keep(bench, last)
             if tested is None and not (options.explain or options.critique):
-                bench.ended = "no visible test can be run, so that nothing says what to repair"
+                bench.ended = "no visible test can be run, so nothing shows what to repair"
                 return
             if tested is not None and tested.right:
                 bench.ended = f"passes the visible tests after {number} repairs"
@@ -227,6 +227,8 @@ def asserts_of(bench: Bench, completion: Completion) -> tuple[str, ...]:
 def notation_of(name: str) -> None:
     """Raises InputError if a notation cannot write a trace by lines."""
     if name not in NOTATIONS:
-        raise InputError(f"unknown notation {name!r}. Known are {', '.join(NOTATIONS)}.")
+        raise InputError(f"unknown notation {name!r}. The notations are {', '.join(NOTATIONS)}.")
     if NOTATIONS[name].instructions:
-        raise InputError(f"{name} shows instructions, and attempts are recorded by line: choose another.")
+        raise InputError(
+            f"{name} shows instructions, but attempts are recorded by line: choose another notation."
+        )

@@ -37,7 +37,9 @@ class _Sample(NamedTuple):
 
 
 @scaffold(
-    "several programs; one of those whose results on found inputs agree", RerankOptions, forms=PROGRAM_FORMS
+    "several programs; one of those with the same results on generated inputs",
+    RerankOptions,
+    forms=PROGRAM_FORMS,
 )
 async def rerank(bench: Bench, options: RerankOptions) -> None:
     """Ask for several programs, and answer with one of the largest group with the same results."""
@@ -51,14 +53,14 @@ async def rerank(bench: Bench, options: RerankOptions) -> None:
             if bench.answer is None or len(samples) == 1:
                 bench.offer(samples[0].completion if samples else completion)
     except Spent as spent:  # what was drawn can be compared all the same
-        bench.ended = f"the budget of {spent} is spent"
+        bench.ended = f"the budget of {spent} is used up"
     if not samples or bench.puzzle.entry_point is None:
         bench.ended = bench.ended or ("a script has no inputs to call it with" if samples else "no program")
         return
     passing = await _passing(bench, samples)
     inputs = await found_inputs(bench, passing[0].code, options.inputs, propose=options.propose)
     if not inputs:
-        bench.ended = f"no inputs were found: the first of {len(passing)} programs"
+        bench.ended = f"no inputs: the first of {len(passing)} programs"
         return
     bench.offer((await _of_largest(bench, passing, inputs)).completion)
 
@@ -95,7 +97,7 @@ async def found_inputs(bench: Bench, code: str, count: int, *, propose: bool) ->
         node,
         known_inputs=visible_inputs,
         ways=("known", "hints"),
-        numbers=random.Random(bench.puzzle.id),
+        rng=random.Random(bench.puzzle.id),
         propose=None,
     )
     inputs |= dict.fromkeys(literal_arguments(text for _, text in islice(offered, 3 * count)))
@@ -119,7 +121,7 @@ async def _of_largest(bench: Bench, samples: Sequence[_Sample], inputs: Sequence
             try:
                 results_by_code[sample.code] = await bench.returned(sample.code, inputs, f"program {number}")
             except Spent as spent:
-                bench.ended = f"the budget of {spent} is spent"
+                bench.ended = f"the budget of {spent} is used up"
                 continue  # its like may have run before
         key = tuple(result.vote for result in results_by_code[sample.code])
         groups.setdefault(key, []).append(sample)

@@ -56,10 +56,10 @@ class Team:
 class RolesOptions(Options):
     """team: one of deskcheck's teams, or a table of `file`."""
 
-    team: Annotated[
-        str, Setting("agentcoder, self_collaboration, mapcoder; or a table of your own file.")
-    ] = "agentcoder"
-    file: Annotated[str, Setting("A TOML file of teams, instead of deskcheck's own.")] = "own"
+    team: Annotated[str, Setting("agentcoder, self_collaboration, mapcoder; or a table in your file.")] = (
+        "agentcoder"
+    )
+    file: Annotated[str, Setting("A TOML file of teams, instead of the built-in ones.")] = "own"
 
     def check(self) -> None:
         """Raises InputError if the team does not exist."""
@@ -90,21 +90,21 @@ def team_of(name: str, file: str) -> Team:
     where = f"roles: {file}: {name}"
     rounds, steps = table.get("rounds", 1), table.get("step")
     if not isinstance(rounds, int) or rounds < 1 or not isinstance(steps, list) or not steps:
-        raise InputError(f"{where}: a team has rounds, at least 1, and steps as tables [[{name}.step]].")
+        raise InputError(f"{where}: a team needs rounds, at least 1, and steps as tables [[{name}.step]].")
     steps_made: list[RoleStep] = []
     for number, row in enumerate(steps, 1):
         steps_made.append(_step(row, f"{where}: step {number}", {step_made.name for step_made in steps_made}))
     if not any(step.gives == "code" for step in steps_made):
-        raise InputError(f"{where}: no step gives code.")
+        raise InputError(f"{where}: no step has gives = 'code'.")
     return Team(str(table.get("about", "")), rounds, tuple(steps_made))
 
 
 def _step(row: Any, where: str, before: set[str]) -> RoleStep:
     if not isinstance(row, Mapping) or not {"name", "role", "prompt"} <= row.keys() <= _KEYS.keys():
-        raise InputError(f"{where}: a step has name, role and prompt, and may have gives and when.")
+        raise InputError(f"{where}: a step needs name, role and prompt, and may have gives and when.")
     for key, value in row.items():
         if not isinstance(value, str):
-            raise InputError(f"{where}: {key!r} must be a text.")
+            raise InputError(f"{where}: {key!r} must be text.")
     step = RoleStep(**row)
     if step.gives not in GIVES or step.when not in WHEN:
         raise InputError(f"{where}: gives is one of {', '.join(GIVES)}, when one of {', '.join(WHEN)}.")
@@ -160,7 +160,7 @@ async def roles(bench: Bench, options: RolesOptions) -> None:
             failed = tested is not None
             texts["report"] = _report(tested)
         if not failed:
-            bench.ended = "there are no tests that can be run"
+            bench.ended = "no test can be run"
             return
     bench.ended = f"{team.rounds} rounds, and no program that passes the tests"
 

@@ -295,16 +295,16 @@ def test_a_team_of_ones_own(sandbox: Sandbox, tmp_path: Path) -> None:
     [
         ("[pair", "is not TOML"),
         ("[other]\n", "unknown team 'pair' in .*It has other"),
-        ("[pair]\nrounds = 0\n", "a team has rounds, at least 1, and steps"),
-        ('[[pair.step]]\nname = "a"\nrole = "b"\n', "step 1: a step has name, role and prompt"),
-        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = 3\n', "step 1: 'prompt' must be a text"),
+        ("[pair]\nrounds = 0\n", "a team needs rounds, at least 1, and steps"),
+        ('[[pair.step]]\nname = "a"\nrole = "b"\n', "step 1: a step needs name, role and prompt"),
+        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = 3\n', "step 1: 'prompt' must be text"),
         (
             '[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "c"\ngives = "cake"\n',
             "gives is one of text, code, tests",
         ),
         ('[[pair.step]]\nname = "code"\nrole = "b"\nprompt = "c"\n', "the name 'code' is taken"),
         ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "{later}"\n', "{later} is not an earlier step"),
-        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "c"\n', "no step gives code"),
+        ('[[pair.step]]\nname = "a"\nrole = "b"\nprompt = "c"\n', "no step has gives = 'code'"),
     ],
 )
 def test_a_file_of_teams_is_checked(text: str, message: str, tmp_path: Path) -> None:
@@ -501,7 +501,9 @@ def test_exemplars_are_own_right_answers_and_nothing_that_is_asked(tmp_path: Pat
     assert "Sort words" in request.messages[0].text
     assert "count the longest" in request.messages[2].text
     assert request.messages[-1].text == prompt(WORDS)
-    assert bench.attempts[0].verdict == "2 of 2 right answers; 3 are too near to what is asked: fit, nearest"
+    assert (
+        bench.attempts[0].verdict == "2 of 2 right answers; 3 are too similar to the question: fit, nearest"
+    )
 
 
 def test_exemplars_are_drawn_by_the_seed(tmp_path: Path) -> None:

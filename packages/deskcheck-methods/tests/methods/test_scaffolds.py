@@ -81,12 +81,16 @@ def test_every_method_that_runs_code_is_named_and_described() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [
-        ("repair", {"rouns": "1"}, "repair has no option 'rouns'. It has calls, tokens, runs, rounds"),
+        (
+            "repair",
+            {"rouns": "1"},
+            "repair: unknown option 'rouns'. The options are calls, tokens, runs, rounds",
+        ),
         ("repair", {"trace": "maybe"}, "trace=maybe: give one of none, true, predicted"),
         ("repair", {"explain": "perhaps"}, "explain=perhaps: give true or false"),
         ("majority", {"samples": "0"}, "samples=0: give a whole number, at least 1"),
         ("majority", {"samples": "many"}, "samples=many: give a whole number"),
-        ("rerank", {"calls": "0"}, "calls=0: give a whole number, at least 1. Limit for completions"),
+        ("rerank", {"calls": "0"}, "calls=0: give a whole number, at least 1. Maximum number of completions"),
         ("rerank", {"tokens": "-5"}, "tokens=-5"),
         ("rerank", {"runs": "-1"}, "runs=-1: give a whole number, at least 0"),
     ],
@@ -104,10 +108,10 @@ def test_what_a_method_cannot_answer_is_refused() -> None:
     )
     check_answers(("majority", "direct"), {"output": [other]})
     with pytest.raises(
-        InputError, match="repair cannot answer output: that asks for value, and it gives program or self"
+        InputError, match="repair cannot answer output: that asks for value, but it gives program or self"
     ):
         check_answers(("repair",), {"output": [other]})
-    with pytest.raises(InputError, match="repair has no option 'rouns'"):
+    with pytest.raises(InputError, match="repair: unknown option 'rouns'"):
         check_methods(("repair:rouns=1",), ["mine"])
     with pytest.raises(InputError, match="answers=: is not a finished run folder"):
         check_methods(("examples",), ["mine"])
@@ -548,7 +552,7 @@ def test_a_budget_is_kept(
         assert bench.tokens - 120 < budget["tokens"]
     if budget == {"tokens": 1}:
         assert (bench.calls, bench.answer) == (0, None)
-        assert bench.ended == "the budget of tokens is spent"
+        assert bench.ended == "the budget of tokens is used up"
     else:  # a team may have spent its calls before anybody writes a program
         assert bench.answer is not None or name == "roles"
 

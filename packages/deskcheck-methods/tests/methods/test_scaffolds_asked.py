@@ -145,7 +145,7 @@ def test_inspect_evaluates_a_method(benchmark: Path, tmp_path: Path) -> None:
 def test_wrong_methods_end_before_a_model_is_asked(benchmark: Path, tmp_path: Path) -> None:
     for method, message in (
         ("repair:rounds=x", "rounds=x: give a whole number, at least 0. Limit for repairs."),
-        ("repair:deep=1", "repair has no option 'deep'"),
+        ("repair:deep=1", "repair: unknown option 'deep'"),
         (
             "scratchpad",
             "benchmarks are asked by methods that need no recording: direct, chain_of_thought, majority",
@@ -181,7 +181,7 @@ def test_exemplars_come_from_an_earlier_run(tmp_path: Path, record: Callable[...
     )
     assert [(r.solver, r.score) for r in results] == [(name, 1.0) for name in chosen]
     told = [json.loads(row.attempts)["attempts"][0]["verdict"] for row in results[2].samples]
-    assert told == ["1 of 1 right answers; 0 are too near to what is asked: g:output"] * 4
+    assert told == ["1 of 1 right answers; 0 are too similar to the question: g:output"] * 4
 
 
 def observer(prompt: str) -> str:

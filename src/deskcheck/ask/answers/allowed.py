@@ -11,7 +11,7 @@ import ast
 from dataclasses import replace
 
 from deskcheck.ask.answers.offered import BUILTINS, METHODS, Names, integer, is_member, names_of
-from deskcheck.ask.answers.values import MAX_CHARS, parse_expression
+from deskcheck.ask.answers.values import MAX_CHARS, dotted, parse_expression
 
 __all__ = ["Refused", "arguments_in", "names_of"]
 
@@ -73,10 +73,10 @@ def _call(answer: str, entry: str) -> ast.Call | None:
     node = parse_expression(text)
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
         node = node.left
-    if isinstance(node, ast.Call) and _dotted(node.func) == entry:
+    if isinstance(node, ast.Call) and dotted(node.func) == entry:
         return node
     inside = parse_expression(f"_({text}\n)", max_chars=MAX_CHARS + 10)
-    if isinstance(inside, ast.Call) and _dotted(inside.func) == "_":
+    if isinstance(inside, ast.Call) and dotted(inside.func) == "_":
         return inside
     return None
 
@@ -90,14 +90,6 @@ def _without(names: Names, entry: str) -> Names:
         opaque=names.opaque - {entry},
         methods=names.methods - {last} if last != entry else names.methods,
     )
-
-
-def _dotted(node: ast.expr) -> str | None:
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
 
 
 class _Gate:

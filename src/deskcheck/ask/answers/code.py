@@ -4,7 +4,8 @@ import ast
 import warnings
 from dataclasses import dataclass
 
-from deskcheck.ask.answers.parsing import OPEN, answer_in
+from deskcheck.ask.answers.lenient import said_in
+from deskcheck.ask.answers.parsing import OPEN, answer_in, unfenced
 from deskcheck.fences import fenced_texts
 from deskcheck.sources.text.python import defined, quiet_parse, short_numbers
 
@@ -20,16 +21,24 @@ class FoundCode:
     read: bool = True
 
 
-def code_in(completion: str, entry_point: str | None, *, complete: bool = True) -> FoundCode:
-    """The program between the marks; without marks, in the only code fence. Of several fences the one that
-    defines `entry_point` counts. complete: as in `answer_in`."""
-    answer = answer_in(completion, complete=complete)
-    if answer is None and OPEN not in completion and complete:
-        answer = completion if "```" in completion else None
+def code_in(completion: str, entry_point: str | None) -> FoundCode:
+    """The program between the marks, where a code fence around all of it does not count."""
+    answer = answer_in(completion)
     if answer is None:
-        return FoundCode(None, "no program between [ANSWER] and [/ANSWER], and no code fence", read=False)
+        return FoundCode(None, "no program between [ANSWER] and [/ANSWER]", read=False)
     if not answer.strip():
         return FoundCode(None, "no code", read=False)
+    if len(answer) > MAX_CHARS:
+        return FoundCode(None, f"the answer is longer than {MAX_CHARS} characters")
+    return _checked(unfenced(answer), entry_point)
+
+
+def code_said(completion: str, entry_point: str | None, *, complete: bool = True) -> FoundCode:
+    """The program that a person would find in a completion: also without marks, and with words around it. Of
+    several code fences the one that defines `entry_point` counts. complete: as in `said_in`."""
+    answer = said_in(completion, complete=complete)
+    if answer is None or (OPEN not in completion and "```" not in answer):
+        return FoundCode(None, "no program between [ANSWER] and [/ANSWER], and no code fence", read=False)
     if len(answer) > MAX_CHARS:
         return FoundCode(None, f"the answer is longer than {MAX_CHARS} characters")
     if _tree(answer) is not None:

@@ -1,19 +1,31 @@
 """Lenient readings: the answer that a person would see in a text that is not in the form that was asked for.
 
-An answer is read in one way only, by the first rules of `RULES` that fit; whether it is right is then decided
-as for any other answer. Texts that say two things, or say one with a doubt, are not read.
+`said_in` finds it in a completion. An answer is read in one way only, by the first rules of `RULES` that fit;
+whether it is right is then decided as for any other answer. Texts that say two things, or say one with a
+doubt, are not read.
 """
 
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deskcheck.ask.answers.parsing import exception_in, line_in, lines_in, name_in, next_line_in, value_in
-from deskcheck.ask.answers.values import parse_expression, read_value
+from deskcheck.ask.answers.objects import UnreadableObject
+from deskcheck.ask.answers.objects import read as read_object
+from deskcheck.ask.answers.parsing import (
+    CLOSE,
+    FORMS,
+    OPEN,
+    asserted_in,
+    next_line_in,
+    unfenced,
+    without_thinking,
+)
+from deskcheck.ask.answers.values import dotted, is_exact, parse_expression, read_value
 from deskcheck.fences import fenced_texts
 from deskcheck.files import read_json
+from deskcheck.notation.extract import trace_in
 
 MAX_CHARS = 10_000
 """Longer texts are not read: rules look at a text many times."""
@@ -32,24 +44,39 @@ class Expected:
     variable: str | None = None
     question: str = ""
 
+    def exact(self, text: str) -> str | None:
+        """The text in the form that was asked for, perhaps by a rule that respells it; None if it is not an
+        answer as it stands."""
+        if self.is_exact(text):
+            return text
+        for rule in rules_for(self.form):
+            if rule.respells and (read := rule.read(text, self)) is not None and self.is_exact(read):
+                return read
+        return None
+
     def reads(self, text: str) -> bool:
+        """Whether a text is an answer as it stands."""
+        return self.exact(text) is not None
+
+    def is_exact(self, text: str) -> bool:
         """Whether a text is in the form that was asked for."""
         match self.form:
             case "one_of" if next_line_in(self.right) is not None:
                 return next_line_in(text) is not None
             case "value" | "one_of":
-                return read_value(value_in(text))[0]
-            case "line":
-                return line_in(text) is not None
-            case "path":
-                return lines_in(text) is not None
-            case "name" | "crash":
-                return name_in(text) is not None
-            case "exception":
-                return exception_in(text) is not None
+                return is_exact(text)
             case "arguments":
-                return parse_expression(text) is not None
-        return False
+                return dotted_call(text) == self.entry
+            case "object":
+                return _is_object(text)
+            case form if form in FORMS:
+                return FORMS[form].read(text) is not None
+        return self.form in FREE
+
+    @property
+    def entry(self) -> str:
+        """The name of the function that a call is asked of."""
+        return self.right.partition("(")[0]
 
     @property
     def kind(self) -> type | None:
@@ -71,6 +98,8 @@ class Rule:
     """The forms of answers that the rule applies to; empty: all forms that can be read leniently."""
     at_once: bool = False
     """Whether the rule comes first, even if the text can be read already, because that reading is wrong."""
+    respells: bool = False
+    """Whether it reads all of an answer in another spelling; such a rule applies within others, too."""
 
 
 def read_leniently(text: str, expected: Expected) -> str | None:
@@ -80,11 +109,13 @@ def read_leniently(text: str, expected: Expected) -> str | None:
         return None
     rules = [*rules_for(expected.form)]
     for rule in rules:
-        if rule.at_once:
-            text = rule.read(text, expected) or text
+        if rule.at_once and (read := rule.read(text, expected)):
+            if expected.form in FREE:  # what is inside is the text
+                return read
+            text = read
     for _ in range(_DEPTH):
-        if expected.reads(text):
-            return text
+        if (exact := expected.exact(text)) is not None:
+            return exact
         nearer = next(
             (
                 nearer_text.strip()
@@ -101,6 +132,177 @@ def read_leniently(text: str, expected: Expected) -> str | None:
 
 _DEPTH = 8
 """Rules that one answer may need."""
+FREE = frozenset({"stdout", "text", "cell_output", "next_cell", "own"})
+"""Forms of answers that are any text."""
+
+
+def dotted_call(text: str) -> str | None:
+    """The name of the function that an expression calls."""
+    node = parse_expression(text)
+    return dotted(node.func) if isinstance(node, ast.Call) else None
+
+
+def _is_object(text: str) -> bool:
+    try:
+        read_object(text)
+    except (UnreadableObject, RecursionError, MemoryError):
+        return False
+    return True
+
+
+# -- where the answer is ---------------------------------------------------------------------------
+
+_NEW_QUESTION = re.compile(
+    r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
+    r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
+    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): "
+    r"|#+ (?i:(?:your|another|next|new) )?(?i:task|question|problem|exercise|example)\b)"
+    r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
+    re.MULTILINE,
+)
+"""The beginning of one of deskcheck's questions, or of a turn of a chat. A model invents what follows it."""
+_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*[/\\]\s*)?\s*answer\s*\\?[\]>}]{1,2}", re.IGNORECASE)
+_SAYS_AGAIN = re.compile(
+    r"^\W*(?:(?:my|the)\s+)?(?:final\s+)?answer\W*[:\uff1a]\s*\S", re.IGNORECASE | re.MULTILINE
+)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|hmm|correction|on second thought|not sure|not certain|mistake|i was wrong|could be|actually"
+    r"|reconsider)\b",
+    re.IGNORECASE,
+)
+PLACES = (
+    ("last answer", "[ANSWER]9[/ANSWER] No: [ANSWER]10[/ANSWER]", "10"),
+    ("new question", "[ANSWER]10[/ANSWER]\n\nNow yours.\n[ANSWER]7[/ANSWER]", "10"),
+    ("other marks", "<answer>10</answer>", "10"),
+    ("mark not closed", "[ANSWER]10", "10"),
+    ("mark opened twice", "[ANSWER]10[ANSWER]", "10"),
+    ("closing mark alone", "10[/ANSWER]", "10"),
+    ("said again", "[ANSWER]9[/ANSWER]\nFinal answer: 10", "Final answer: 10"),
+    ("taken back", "[ANSWER]10[/ANSWER] Wait, I am not sure.", ""),
+    ("no marks", "It is 10.", "It is 10."),
+)
+"""Where a person finds the answer: what it is called, a completion, and the text of its answer."""
+
+
+def said_in(completion: str, *, complete: bool = True) -> str | None:
+    """The text of the answer in a completion as a person would find it (`PLACES`). complete: False if the
+    completion is known to be cut; then its end closes nothing. The time is linear in the length."""
+    speech, thinks = without_thinking(completion)
+    complete = complete and not thinks
+    text = _between(_MARKS.sub(_mark, speech), complete=complete)
+    if text is None and complete and OPEN not in speech:
+        return speech.partition(CLOSE)[0].strip() or None
+    return text
+
+
+def _mark(match: re.Match[str]) -> str:
+    return CLOSE if match["ends"] else OPEN
+
+
+def _between(speech: str, *, complete: bool) -> str | None:
+    """The text between the last marks before a new question."""
+    new = _NEW_QUESTION.search(speech)
+    if new and OPEN in speech[: new.start()] and CLOSE not in speech[: new.start()]:
+        return speech[: new.start()].partition(OPEN)[2].strip() or None
+    close = speech.find(CLOSE)
+    start = speech.rfind(OPEN, 0, close) if close >= 0 else -1
+    while close >= 0 and start < 0:  # it closes nothing
+        begins = close + len(CLOSE)
+        close = speech.find(CLOSE, begins)
+        start = speech.rfind(OPEN, begins, close) if close >= 0 else -1
+    if start < 0:
+        if speech.count(OPEN) == 2 and CLOSE not in speech:
+            return speech.split(OPEN)[1].strip() or None
+        if complete and CLOSE not in speech and speech.count(OPEN) == 1:
+            return speech.partition(OPEN)[2].strip() or None
+        return None
+    new = _NEW_QUESTION.search(speech, close)
+    end = new.start() if new else len(speech)
+    close = speech.rfind(CLOSE, close, end)
+    start = speech.rfind(OPEN, 0, close)
+    if again := _SAYS_AGAIN.search(speech, close, end):
+        return speech[again.start() : end].strip()
+    if _TAKEN_BACK.search(speech, close, end):
+        return ""
+    return speech[start + len(OPEN) : close].strip()
+
+
+# -- other spellings of the whole answer -----------------------------------------------------------
+
+
+def _asserted(text: str, expected: Expected) -> str | None:
+    return asserted_in(text, call=expected.form == "arguments")
+
+
+def _respelled(text: str, expected: Expected) -> str | None:
+    """``set([1])``, ``float('inf')``, ``1, 2``, ``(10)``, ``10  # all``"""
+    readable, value = read_value(text)
+    try:
+        return repr(value) if readable else None
+    except (ValueError, RecursionError):  # a number too long to be written
+        return None
+
+
+_LABELLED = re.compile(r"(?:line\s*)?0*(\d{1,9})(?:\s*[:|].*|\.)?", re.IGNORECASE)
+_LEAVES = {"return": "return", "returns": "return", "raise": "raise", "raises": "raise"}
+
+
+def _labelled(text: str, expected: Expected) -> str | None:
+    """``line 7``, ``7: x = 3``, ``7.``, ``'return'``"""
+    text = text.strip("'\"[]()").strip()
+    if text.lower() in _LEAVES:
+        return _LEAVES[text.lower()]
+    match = _LABELLED.fullmatch(text) if len(text) <= 1000 else None
+    return match[1] if match else None
+
+
+_SEPARATORS = re.compile(r"[\s,;\[\](){}→>.-]+|lines?\b|\band\b", re.IGNORECASE)
+
+
+def _separated(text: str, expected: Expected) -> str | None:
+    """Numbers with whatever separates them, and the word line."""
+    words = _SEPARATORS.sub(" ", text).split()
+    if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+        return None
+    return f"[{', '.join(str(int(word)) for word in words)}]"
+
+
+_OF_MODULE = re.compile(r"(?:<class ['\"])?(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*)(?:['\"]>)?")
+
+
+def _of_module(text: str, expected: Expected) -> str | None:
+    """``<class 'int'>``, ``'int'``, ``builtins.int``"""
+    match = _OF_MODULE.fullmatch(text.strip("'\"")) if len(text) < 1000 else None
+    return match["name"] if match else None
+
+
+_NAMED, _SAYING = r"(?P<name>[^\W\d][\w.]*)\s*", r"\s*(?::\s*(?P<said>.*))?"
+_PLACED = (
+    re.compile(rf"(?:line\s+)?(?P<line>\d{{1,9}})\s*[:,]\s*{_NAMED}{_SAYING}", re.IGNORECASE | re.DOTALL),
+    re.compile(rf"{_NAMED}(?:,|at|on|in)?\s*line\s+(?P<line>\d{{1,9}}){_SAYING}", re.IGNORECASE | re.DOTALL),
+)
+
+
+def _placed(text: str, expected: Expected) -> str | None:
+    """``line 7: ValueError: no``, ``ValueError at line 7``; the first line of the message."""
+    for form in _PLACED:
+        if match := form.fullmatch(text):
+            message = (match["said"] or "").partition("\n")[0]
+            return f"{int(match['line'])}: {match['name'].rpartition('.')[2]}: {message}"
+    return None
+
+
+def _in_parentheses(text: str, expected: Expected) -> str | None:
+    """The call of what the text says between its parentheses; ``(1, 2)`` is one tuple."""
+    whole = f"{expected.entry}(" in text or dotted_call(f"f({text}\n)") != "f"
+    return None if whole else f"{expected.entry}({text})"
+
+
+def _state(text: str, expected: Expected) -> str | None:
+    """The last state in a text, between fences or as it stands."""
+    state = trace_in(text).partition("\n\n")[0].strip("\n")
+    return f"```\n{state}\n```" if state.strip() else None
+
 
 # -- what stands around an answer ------------------------------------------------------------------
 
@@ -148,13 +350,13 @@ _KEYS = ("answer", "final_answer", "result", "output", "value")
 
 def _json(text: str, expected: Expected) -> str | None:
     """The value of the key that says that it is the answer; of the variable or the kind of question."""
-    if not text.startswith("{") or expected.kind is dict:
+    if not text.startswith("{"):
         return None
     try:
         fields = read_json(text)
     except ValueError:
-        fields = read_value(text)[1]
-    if not isinstance(fields, dict):
+        fields = read_value(text)[1] if expected.kind is not dict else None
+    if not isinstance(fields, dict) or (expected.kind is dict and [*fields] != ["answer"]):
         return None
     keys = [key for key in (*_KEYS, expected.variable, expected.question) if key in fields]
     if len(keys) != 1:
@@ -202,6 +404,23 @@ def _unwrapped(text: str, expected: Expected) -> str | None:
     return bare if bare != text and "'" not in text and '"' not in text else None
 
 
+def _around(text: str, expected: Expected) -> str | None:
+    """The text between asterisks."""
+    match = _AROUND[0].fullmatch(text)
+    return match["t"] if match else None
+
+
+def _quoted(text: str, expected: Expected) -> str | None:
+    match = re.fullmatch(r"`([^`\n]+)`", text)
+    return match[1] if match else None
+
+
+def _text_in_fence(text: str, expected: Expected) -> str | None:
+    """The text in a fence around all of it, or in the only fence of an answer."""
+    bare = unfenced(text)
+    return bare if bare != text else _fenced(text, expected)
+
+
 def _fenced(text: str, expected: Expected) -> str | None:
     blocks = [block for block in fenced_texts(text) if block.strip()] if "```" in text else []
     return blocks[0] if len(blocks) == 1 else None
@@ -237,7 +456,8 @@ def _constant(text: str, expected: Expected) -> str | None:
 
 _SAYS = re.compile(
     r"->|=>|→|⇒|⟹|:|\uff1a|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?"
-    r"|yields?|outputs?|equals?|becomes|holds|contains|evaluates to|raises?|runs|of type|class)\b"
+    r"|yields?|outputs?|equals?|becomes|holds|contains"
+    r"|takes (?:on )?the values?|evaluates to|raises?|runs|of type|class)\b"
     r"|\b(?:it|that|this|which|answer|result|value)['\u2019]s\b",
     re.IGNORECASE,
 )
@@ -276,7 +496,11 @@ def _said(text: str, expected: Expected) -> str | None:
     """``The answer is 10``, ``t = 10``, ``f(5) -> 10``."""
     if "\n" in text or expected.question == "changes":
         return None
+    if isinstance(parse_expression(text), ast.Lambda):  # an expression, not a sentence that ends in one
+        return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
+    if (word := _SO.search(text)) and _RESULT.match(text[word.end() :].lstrip().removeprefix("the ")):
+        text = text[word.end() :].strip()
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
         head, tail = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
         if _DOUBT.search(head):
@@ -359,7 +583,7 @@ def _runs_or_not(text: str, expected: Expected) -> str | None:
 
 
 _NAMES = ("name", "crash")
-_GENERAL = frozenset("answer result output value values ans res ret returned".split())
+_GENERAL = frozenset("answer result output value values type class ans res ret returned".split())
 
 
 def _of_another(head: str, expected: Expected) -> bool:
@@ -479,7 +703,12 @@ def _assigned(text: str, expected: Expected) -> str | None:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if len(body) != 1 or not isinstance(body[0], ast.Assign) or not isinstance(body[0].targets[0], ast.Name):
+    if (
+        expected.question == "changes"
+        or len(body) != 1
+        or not isinstance(body[0], ast.Assign)
+        or not isinstance(body[0].targets[0], ast.Name)
+    ):
         return None
     if expected.variable and _of_another(body[0].targets[0].id, expected):
         return None
@@ -521,6 +750,8 @@ _UNIT = re.compile(
 def _counted(text: str, expected: Expected) -> str | None:
     if expected.question != "iterations":
         return None
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     match = _UNIT.fullmatch(text) or re.fullmatch(r"(['\"])(?P<t>\d+)(?P<w>)\1", text)
     return _number(match) if match else None
 
@@ -578,7 +809,7 @@ def _only_code(text: str, expected: Expected) -> str | None:
 
 def _only_call(text: str, expected: Expected) -> str | None:
     """The only call that a sentence has, of the function that is asked about; the call of an assertion."""
-    if parse_expression(text) is not None:
+    if parse_expression(text) is not None and not text.startswith("print("):
         return None  # it is all of the answer
     name = expected.right.partition("(")[0]
     calls = {text[at:end] for at in _places(text, f"{name}(") if (end := _closed(text, at))}
@@ -633,7 +864,10 @@ def _listed(text: str) -> list[str] | None:
 
 
 def _bare_list(text: str, expected: Expected) -> str | None:
-    """Values one after another, where a list of them is asked for; Python would read a tuple."""
+    """Values one after another, where a list of them is asked for; Python would read a tuple, or nothing."""
+    lines = text.splitlines() if expected.question == "history" else []
+    if len(lines) > 1 and all(read_value(line)[0] and not _BULLET.fullmatch(line) for line in lines):
+        return f"[{', '.join(lines)}]"
     bare = (
         expected.question == "history" and isinstance(read_value(text)[1], tuple) and not text.startswith("(")
     )
@@ -647,21 +881,27 @@ def _list(text: str, expected: Expected) -> str | None:
 
 def _numbered(text: str, expected: Expected) -> str | None:
     items = _listed(text) if "\n" in text else None
-    return ", ".join(items) if items and all(map(line_in, items)) else None
+    numbers = [_labelled(item, expected) for item in items or ()]
+    return _list_of(numbers) if items else None
+
+
+def _list_of(numbers: Sequence[str | None]) -> str | None:
+    return f"[{', '.join(number for number in numbers if number)}]" if all(numbers) else None
 
 
 def _path(text: str, expected: Expected) -> str | None:
     lines = [line for line in text.splitlines() if line.strip()]
     with_code = [_WITH_CODE.fullmatch(line) for line in lines]
     if len(lines) > 1 and all(with_code):
-        return ", ".join(match["t"] for match in with_code if match)
+        return _list_of([match["t"] for match in with_code if match])
     items = _listed(text) or re.split(r"[,\s]+", text.partition(":")[2] or text)
     if only := re.match(r"only line (\d{1,9}) (?:runs|is executed|executes)\b", text, re.IGNORECASE):
-        return only[1]
+        return f"[{only[1]}]"
     numbers = [
-        re.fullmatch(r"(?:lines?\s*|L|#)?(\d{1,9})", item.strip("`*[]. "), re.IGNORECASE) for item in items
+        re.fullmatch(r"(?:lines?\s*|L|#)?0*(\d{1,9})", item.strip("`*[]. '\""), re.IGNORECASE)
+        for item in items
     ]
-    return ", ".join(match[1] for match in numbers if match) if all(numbers) else None
+    return _list_of([match and match[1] for match in numbers])
 
 
 _CHANGE = re.compile(
@@ -726,7 +966,37 @@ def _tuple(text: str, expected: Expected) -> str | None:
     if not isinstance(parse_expression(text), ast.Tuple) or not text.startswith("("):
         return None
     match = re.fullmatch(r"\((?P<t>.+),\s*\)", text, re.DOTALL)
-    return f"({match['t']})" if match else expected.right.partition("(")[0] + text
+    return f"{expected.entry}({match['t'] if match else text[1:-1]})"
+
+
+def _as_arguments(text: str, expected: Expected) -> str | None:
+    """What stands between the parentheses of a call, or of a tuple."""
+    node = parse_expression(text) if expected.question == "input" else None
+    if isinstance(node, ast.Call) and text.endswith(")"):
+        return text.partition("(")[2][:-1]
+    return text[1:-1] if isinstance(node, ast.Tuple) and text.startswith("(") else None
+
+
+def _names(text: str, expected: Expected) -> str | None:
+    """A set of names without quotation marks."""
+    if expected.question != "alias" or not re.fullmatch(
+        r"\{?\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\}?", text
+    ):
+        return None
+    return "{" + ", ".join(map(repr, re.findall(r"\w+", text))) + "}"
+
+
+def _with_message(text: str, expected: Expected) -> str | None:
+    """The class of ``KeyError: 'a'``, also behind a yes."""
+    match = re.fullmatch(
+        r"(?:yes[,.:]\s*)?(?P<t>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))"
+        r"(?:: [^\n]*)?",
+        text,
+        re.IGNORECASE,
+    )
+    if text.lower().rstrip(".") in ("none", "no"):
+        return "None"
+    return match["t"] if match else None
 
 
 _OF_FORM: dict[str, tuple[Callable[[str, Expected], str | None], ...]] = {
@@ -737,16 +1007,35 @@ _OF_FORM: dict[str, tuple[Callable[[str, Expected], str | None], ...]] = {
 """Forms whose answer may be the end of a sentence."""
 _VALUES = ("value", "one_of")
 _DATA = (*_VALUES, "arguments")
+_TEXTS = (*sorted(FREE),)
 RULES = (
     Rule("thousands", ("10,000", "10000"), _thousands, _VALUES, at_once=True),
     Rule("whole number", ("10.", "10"), _whole_number, _VALUES, at_once=True),
     Rule("bare list", ("0, 4", "[0, 4]"), _bare_list, _VALUES, at_once=True),
-    Rule("tuple of arguments", ("(4,)", "(4)"), _tuple, ("arguments",), at_once=True),
-    Rule("numbered list", ("1. 2\n2. 3\n3. 4", "2, 3, 4"), _numbered, ("path",), at_once=True),
+    Rule("tuple of arguments", ("(4,)", "f(4)"), _tuple, ("arguments",), at_once=True),
+    Rule("text in a fence", ("It prints:\n```\n10\n```", "10"), _text_in_fence, _TEXTS, at_once=True),
+    Rule("text in marks", ("**10**", "10"), _around, ("text", "own"), at_once=True),
+    Rule("text in backticks", ("`10`", "10"), _quoted, _TEXTS, at_once=True),
+    Rule("arguments in parentheses", ("f(4, 'a')", "4, 'a'"), _as_arguments, ("text",), at_once=True),
+    Rule("numbered list", ("1. 2\n2. 3\n3. 4", "[2, 3, 4]"), _numbered, ("path",), at_once=True),
     Rule("JSON", ('{"answer": 10}', "10"), _json, at_once=True),
+    Rule("assertion", ("f(5) == 10", "10"), _asserted, (*_VALUES, "arguments"), respells=True),
+    Rule("other spelling", ("set([10])", "{10}"), _respelled, _VALUES, respells=True),
+    Rule("arguments alone", ("4, 'a'", "f(4, 'a')"), _in_parentheses, ("arguments",), respells=True),
+    Rule("line and its text", ("4: t += i", "4"), _labelled, ("line", "one_of"), respells=True),
+    Rule("lines alone", ("2, 3", "[2, 3]"), _separated, ("path",), respells=True),
+    Rule("class", ("<class 'int'>", "int"), _of_module, _NAMES, respells=True),
+    Rule(
+        "place and class",
+        ("line 7: ValueError: no", "7: ValueError: no"),
+        _placed,
+        ("exception",),
+        respells=True,
+    ),
+    Rule("state", ("It is:\n```\nf 7: n=2\n```", "```\nf 7: n=2\n```"), _state, ("step",), respells=True),
     Rule("call", ("With n = 4, i.e. f(4), it is 10.", "f(4)"), _only_call, ("arguments",)),
     Rule("interpreter", (">>> f(5)\n10", "10"), _prompted, _VALUES),
-    Rule("assignment", ("t = [0,\n     1]", "[0, 1]"), _assigned, _VALUES),
+    Rule("assignment", ("t = [0,\n     1]", "[0, 1]"), _assigned, (*_VALUES, "object")),
     Rule("code fence", ("It is:\n```python\n10\n```", "10"), _fenced),
     Rule("bold", ("It runs to the end: **10**, as said", "10"), _emphasised),
     Rule("yes or no", ("Yes, the line runs once.", "True"), _yes_or_no, _VALUES),
@@ -757,14 +1046,16 @@ RULES = (
     Rule("list", ("0 -> 1 -> 2", "[0, 1, 2]"), _list, _VALUES),
     Rule("changes", ("xs is now [0, 1]", "{'xs': [0, 1]}"), _changes, _VALUES),
     Rule("line", ("line number 4", "4"), _line, ("line", "one_of")),
-    Rule("path", ("L2 -> L3 -> L4", "2, 3, 4"), _path, ("path",)),
+    Rule("path", ("L2 -> L3 -> L4", "[2, 3, 4]"), _path, ("path",)),
+    Rule("names", ("{xs, ys}", "{'xs', 'ys'}"), _names, _VALUES),
+    Rule("class and message", ("KeyError: 'a'", "KeyError"), _with_message, ("crash",), at_once=True),
     Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
     Rule("arrow", ("it is executed, so → 10", "10"), _points_to, (*_VALUES, "line")),
     Rule(
         "conclusion",
         ("t = 0\nt = 1\nTherefore f(5) = 1", "1"),
         _conclusion,
-        (*_DATA, "line", "path", "exception", *_NAMES),
+        (*_DATA, "object", "line", "path", "exception", *_NAMES),
     ),
     Rule("exception", ("ValueError: no (line 7)", "7: ValueError: no"), _exception, ("exception",)),
     Rule("comment", ("print(f(5))  # 10", "10"), _commented, _VALUES),
@@ -774,7 +1065,7 @@ RULES = (
         "sentence",
         ("The function returns 10", "10"),
         _said,
-        (*_DATA, "line", "path", "exception", *_NAMES),
+        (*_DATA, "object", "line", "path", "exception", *_NAMES),
     ),
     Rule("full stop", ("True.", "True"), _punctuated),
     Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
@@ -795,4 +1086,4 @@ RULES = (
 
 def rules_for(form: str) -> Iterator[Rule]:
     """Those that apply to a form of answers."""
-    return (rule for rule in RULES if not rule.forms or form in rule.forms)
+    return (rule for rule in RULES if form in rule.forms or (not rule.forms and form not in FREE))

@@ -15,7 +15,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deskcheck.ask.answers.values import MAX_CHARS, canonical, literal, parse_expression
+from deskcheck.ask.answers.values import (
+    MAX_CHARS,
+    canonical,
+    has_comment,
+    is_exact,
+    literal,
+    parse_expression,
+)
 
 _MARK = "\N{MIDDLE DOT}"
 """Stands for the sign of a number while Python's parser reads the text: names may hold it."""
@@ -64,14 +71,21 @@ def read(text: str, *, max_chars: int = MAX_CHARS) -> Node:
 
     Raises Unreadable.
     """
+    return _read(text, max_chars)[0]
+
+
+def _read(text: str, max_chars: int) -> tuple[Node, bool]:
+    """The value, and whether a part of it is written in another way than `recording.render` writes it."""
     if len(text) > max_chars or _MARK in text:
         raise UnreadableObject("too long")
-    node = parse_expression(_as_python(text.strip()), max_chars=2 * max_chars + 100)
+    python = _as_python(text.strip())
+    node = parse_expression(python, max_chars=2 * max_chars + 100)
     if node is None:
         raise UnreadableObject("no expression")
     try:
         reader = _Reader()
-        return reader.resolved(reader.node(node))
+        root = reader.resolved(reader.node(node))
+        return root, reader.otherwise or has_comment(python)
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError) as error:
         raise UnreadableObject(str(error)) from None
 
@@ -112,10 +126,12 @@ def _last(name: str) -> str:
 
 
 class _Reader:
-    """numbered: number -> the object that is written out with it."""
+    """numbered: number -> the object that is written out with it. otherwise: a part is written otherwise than
+    prompts say."""
 
     def __init__(self) -> None:
         self.numbered: dict[int, Node] = {}
+        self.otherwise = False
         self.more: list[tuple[Node, Node]] = []
         """(An object, the same written out once more)"""
 
@@ -133,7 +149,7 @@ class _Reader:
 
     def _pairs(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> list[Node]:
         if any(key is None for key in keys):
-            raise UnreadableObject("** is no value")
+            raise UnreadableObject("** is not a value")
         return [
             self.node(part) for pair in zip(keys, values, strict=True) for part in pair if part is not None
         ]
@@ -141,6 +157,7 @@ class _Reader:
     def _named(self, name: str) -> Node:
         name, mark, number = name.partition(_MARK)
         if mark:
+            self.otherwise = True
             return Node("again", _last(name), number=int(number))
         try:
             return _plain(ast.Name(id=name))
@@ -159,12 +176,14 @@ class _Reader:
             return Node("items", ("method", str(literal(called)).strip("'\"")), [self.node(owner)])
         if not mark and not keywords and name in ("set", "frozenset") and len(args) == 1:
             inside = self.node(args[0])
+            self.otherwise |= name == "set" or inside.name != "set"
             if inside.kind == "items" and inside.name in ("set", "list", "tuple"):
                 return Node("items", name, inside.items)
         if not mark and not keywords and name in _PLAIN:
+            self.otherwise |= not is_exact(ast.unparse(ast.Call(ast.Name(name), [*args], [])))
             return _plain(ast.Call(func=ast.Name(id=name), args=[*args], keywords=[]))
         if any(keyword.arg is None for keyword in keywords):
-            raise UnreadableObject("** is no value")
+            raise UnreadableObject("** is not a value")
         fields = {keyword.arg or "": self.node(keyword.value) for keyword in keywords}
         if len(fields) < len(keywords):
             raise UnreadableObject("an attribute twice")
@@ -273,6 +292,8 @@ class _Comparison:
         self.fixed = fixed
         self.partner: dict[int, Node] = {}
         self.taken: dict[int, Node] = {}
+        self.otherwise = False
+        """Whether the second has a number that the first does not need, or a bare name for a function."""
 
     def same(self, true: Node, answered: Node) -> bool:
         todo = [(true, answered)]
@@ -285,7 +306,9 @@ class _Comparison:
                     continue
                 if self._fixed(first) != self._fixed(second):
                     return False
+                self.otherwise |= second.number is not None and first.number is None
                 self.partner[id(first)], self.taken[id(second)] = second, first
+            self.otherwise |= second.kind == "code" and second.name[0] == "name" != first.name[0]
             inside = _pairs_of(first, second)
             if inside is None:
                 return False
@@ -357,11 +380,13 @@ def _same_name(true: Node, answered: Node) -> bool:
 @dataclass(frozen=True, slots=True)
 class ObjectAgreement:
     """right_class: whether the class, or the kind of container, is the same. right_fields: the share of the
-    attributes and items of the true value that the text has right."""
+    attributes and items of the true value that the text has right. exact: whether the text is written as
+    prompts say, without numbers that are not needed."""
 
     same: bool
     right_class: bool
     right_fields: float
+    exact: bool = True
 
 
 def compare(text: str, expected: str, arguments: Sequence[int]) -> ObjectAgreement | None:
@@ -373,13 +398,15 @@ def compare(text: str, expected: str, arguments: Sequence[int]) -> ObjectAgreeme
     fixed = frozenset(arguments)
     true = read(expected, max_chars=max(MAX_CHARS, 2 * len(expected)))
     try:
-        answered = read(text, max_chars=max(MAX_CHARS, 2 * len(expected)))
+        answered, otherwise = _read(text, max(MAX_CHARS, 2 * len(expected)))
         right_class = true.kind == answered.kind and (
             true.kind in ("plain", "code") or true.name == answered.name
         )
-        if _Comparison(fixed).same(true, answered):
-            return ObjectAgreement(True, True, 1.0)
-        return ObjectAgreement(False, right_class, _share(true, answered, fixed) if right_class else 0.0)
+        comparison = _Comparison(fixed)
+        if comparison.same(true, answered):
+            return ObjectAgreement(True, True, 1.0, not (otherwise or comparison.otherwise))
+        share = _share(true, answered, fixed) if right_class else 0.0
+        return ObjectAgreement(False, right_class, share, not otherwise)
     except (UnreadableObject, RecursionError, MemoryError):
         return None
 

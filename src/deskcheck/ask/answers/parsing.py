@@ -1,15 +1,27 @@
-"""The answer in a completion, the raw text of a model.
+"""The answer in a completion, exactly as the prompts ask for it.
 
-`lenient` reads answers that are not in the form that was asked for."""
+Each form of answers has one grammar here, beside the sentences of the prompts (`samples/prompts.toml`) that
+ask for it: `FORMS`. The strict score takes nothing else. `lenient` has the rules by which a person reads
+other texts.
+"""
 
 import ast
+import builtins
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from deskcheck.ask.answers.values import parse_expression
+from deskcheck.ask.answers.values import (
+    MAX_CHARS,
+    dotted,
+    has_comment,
+    is_exact,
+    literal,
+    parse_expression,
+)
 
 OPEN, CLOSE = "[ANSWER]", "[/ANSWER]"
 
-_FENCE = re.compile(r"\A(`{3,})[\w+-]*[ \t]*\n(.*?)\n?[ \t]*\1\Z", re.DOTALL)
 _THOUGHT = re.compile(
     r"<(?P<ends>/?)(?P<name>think|thinking|thought|thoughts|reasoning|reflection)>|\[ANSWER\]", re.IGNORECASE
 )
@@ -18,15 +30,6 @@ _CHANNEL = re.compile(
 )
 _PLAIN_CHANNELS = re.compile(r"\Aanalysis(?=[A-Z]).*assistantfinal", re.DOTALL)
 """The names of channels in a text that has lost the marks around them."""
-_NEW_QUESTION = re.compile(
-    r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
-    r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
-    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): "
-    r"|#+ (?i:(?:your|another|next|new) )?(?i:task|question|problem|exercise|example)\b)"
-    r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
-    re.MULTILINE,
-)
-"""The beginning of one of deskcheck's questions, or of a turn of a chat. A model invents what follows it."""
 
 
 def without_thinking(completion: str) -> tuple[str, bool]:
@@ -68,158 +71,217 @@ def without_thinking(completion: str) -> tuple[str, bool]:
     return "".join(parts) + completion[position:], False
 
 
-def answer_in(
-    completion: str, *, complete: bool = True, wrapped: bool = False, lenient: bool = False
-) -> str | None:
-    """The text between the first [ANSWER] and [/ANSWER] of a completion; None without these marks.
-
-    The end of the completion closes a single [ANSWER] without any [/ANSWER], because a server whose stop word
-    is [/ANSWER] does not send it. complete: False if the completion is known to be cut, for example at a
-    limit of tokens; then its end closes nothing.
-
-    Thoughts (`without_thinking`), white space around the answer, and a code fence or a pair of backticks
-    around all of it are removed. wrapped: keep fence and backticks, for programs that print them. lenient:
-    take the last answer before a new question, and accept marks in other letters and brackets, too; without
-    marks, take the whole text. The time is linear in the length of the completion.
-    """
-    speech, thinks = without_thinking(completion)
-    text = _between(
-        _MARKS.sub(_mark, speech) if lenient else speech, complete=complete and not thinks, last=lenient
-    )
-    if text is None and lenient and complete and not thinks and OPEN not in speech:
-        text = speech.partition(CLOSE)[0].strip() or None
-    if text is None or wrapped:
-        return text
-    if text.startswith("```") and text.endswith("```") and (fenced := _FENCE.match(text)):
-        return fenced[2].strip()
-    if len(text) > 1 and text[0] == text[-1] == "`" and "`" not in text[1:-1]:
-        return text[1:-1].strip()
-    return text
+def closed(completion: str) -> str:
+    """A completion that ended at the stop word [/ANSWER], with that word, which servers do not send."""
+    return completion + CLOSE if completion.rfind(OPEN) > completion.rfind(CLOSE) else completion
 
 
-_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*/\s*)?\s*answer\s*\\?[\]>}]{1,2}", re.IGNORECASE)
-_SAYS_AGAIN = re.compile(
-    r"^\W*(?:(?:my|the)\s+)?(?:final\s+)?answer\W*[:\uff1a]\s*\S", re.IGNORECASE | re.MULTILINE
-)
-_TAKEN_BACK = re.compile(
-    r"\b(?:wait|hmm|correction|on second thought|not sure|not certain|mistake|i was wrong|could be|actually"
-    r"|reconsider)\b",
-    re.IGNORECASE,
-)
+def answer_in(completion: str) -> str | None:
+    """The text of the first complete answer: between the first [/ANSWER] that closes an [ANSWER] and that
+    [ANSWER]; None without one. Thoughts (`without_thinking`) and white space around the answer are removed.
+    The time is linear in the length of the completion."""
+    speech, _ = without_thinking(completion)
+    first = speech.find(OPEN)
+    close = speech.find(CLOSE, first) if first >= 0 else -1
+    return speech[speech.rfind(OPEN, first, close) + len(OPEN) : close].strip() if close >= 0 else None
 
 
-def _mark(match: re.Match[str]) -> str:
-    return CLOSE if match["ends"] else OPEN
+def written(form: str, answer: str) -> str:
+    """A completion that is an answer in the form that the prompts ask for."""
+    return f"```\n{answer}\n```" if form == "step" else f"{OPEN}{answer}{CLOSE}"
 
 
-def _between(speech: str, *, complete: bool, last: bool) -> str | None:
-    """The text between the first marks; last: between the last marks before a new question."""
-    if (
-        last
-        and (new := _NEW_QUESTION.search(speech))
-        and OPEN in speech[: new.start()]
-        and CLOSE not in speech[: new.start()]
-    ):
-        return speech[: new.start()].partition(OPEN)[2].strip() or None
-    close = speech.find(CLOSE)
-    start = speech.rfind(OPEN, 0, close) if close >= 0 else -1
-    while close >= 0 and start < 0:  # it closes nothing
-        begins = close + len(CLOSE)
-        close = speech.find(CLOSE, begins)
-        start = speech.rfind(OPEN, begins, close) if close >= 0 else -1
-    if start < 0:
-        if last and speech.count(OPEN) == 2 and CLOSE not in speech:
-            return speech.split(OPEN)[1].strip() or None
-        if complete and CLOSE not in speech and speech.count(OPEN) == 1:
-            return speech.partition(OPEN)[2].strip() or None
-        return None
-    if last:
-        new = _NEW_QUESTION.search(speech, close)
-        end = new.start() if new else len(speech)
-        close = speech.rfind(CLOSE, close, end)
-        start = speech.rfind(OPEN, 0, close)
-        if again := _SAYS_AGAIN.search(speech, close, end):
-            return speech[again.start() : end].strip()
-        if _TAKEN_BACK.search(speech, close, end):
-            return ""
-    start += len(OPEN)
-    return speech[start : speech.find(CLOSE, start)].strip()
+# -- the grammar of each form ----------------------------------------------------------------------
+
+_NUMBER = r"(?:0|[1-9]\d{0,8})"
+_LINE = re.compile(rf"{_NUMBER}|return|raise", re.ASCII)
+_NEXT_LINE = re.compile(rf"{_NUMBER}|-1", re.ASCII)
+_LINES = re.compile(rf"\[\s*(?:{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*,?\s*)?\]", re.ASCII)
+_CLASS = re.compile(r"[^\W\d]\w*")
+_EXCEPTION = re.compile(rf"({_NUMBER}):[ \t]*([^\W\d]\w*)(?::(?:[ \t]+([^\n]*))?)?")
+_STATE = re.compile(r"```\n(.*)\n```", re.DOTALL)
+_FENCE = re.compile(r"(`{3,})[\w+-]*[ \t]*\n(.*?)\n?[ \t]*\1", re.DOTALL)
 
 
-def value_in(answer: str) -> str:
-    """The value in an answer that may be a whole assertion: of ``f(3) == 7``, ``assert f(3) == 7``: ``7``."""
+def value_in(answer: str, *, max_chars: int = MAX_CHARS) -> str | None:
+    """The text of one value as ``repr`` writes it (`values.is_exact`)."""
+    return answer if is_exact(answer, max_chars=max_chars) else None
+
+
+def asserted_in(answer: str, *, call: bool = False) -> str | None:
+    """The value of ``f(3) == 7``, ``assert f(3) == 7`` or ``== 7``, as CRUXEval's own prompts ask for it.
+    call: the call instead."""
     text = answer.removeprefix("assert ").strip()
     if "==" not in text:
-        return text
+        return None
     node = parse_expression(text)
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
-        return ast.get_source_segment(text, node.comparators[0]) or text
-    if text.startswith("==") and parse_expression(text[2:]) is not None:
-        return text[2:].strip()
-    return text
-
-
-_FLAGS = re.IGNORECASE | re.DOTALL
-_LINE = re.compile(r"(?:line\s*)?(\d{1,9})(?:\s*[:|].*|\.)?", re.IGNORECASE)
-_LEAVES = {"return": "return", "returns": "return", "raise": "raise", "raises": "raise"}
+        return ast.get_source_segment(text, node.left if call else node.comparators[0])
+    return text[2:].strip() if text.startswith("==") and not call else None
 
 
 def line_in(answer: str) -> str | None:
-    """A line number, ``return`` or ``raise``, or None. ``line 7`` and ``7: x = 3`` are 7."""
-    text = answer.strip().strip("'\"").strip()
-    if text.lower() in _LEAVES:
-        return _LEAVES[text.lower()]
-    if len(text) > 1000:
-        return None
-    match = _LINE.fullmatch(text)
-    return str(int(match[1])) if match else None
+    """A line number, ``return`` or ``raise``."""
+    return answer if _LINE.fullmatch(answer) else None
 
 
 def next_line_in(answer: str) -> str | None:
-    """Like `line_in`, but only ``-1`` stands for no line."""
-    if answer.strip() == "-1":
-        return "-1"
-    line = line_in(answer)
-    return line if line is not None and line.isdigit() else None
-
-
-_CLASS = re.compile(r"(?:<class ['\"])?(?:[^\W\d]\w*\.)*(?P<name>[^\W\d]\w*)(?:['\"]>)?")
-
-
-def name_in(answer: str) -> str | None:
-    """The name of a class, without its module; ``<class 'int'>`` and ``'int'`` are ``int``."""
-    text = answer.strip().strip("'\"")
-    match = _CLASS.fullmatch(text) if len(text) < 1000 else None
-    return match["name"] if match else None
-
-
-_NAME, _SAID = r"(?P<name>[^\W\d][\w.]*)\s*", r"\s*(?::\s*(?P<said>.*))?"
-_RAISED = (
-    re.compile(rf"(?:line\s+)?(?P<line>\d{{1,9}})\s*[:,]\s*{_NAME}{_SAID}", _FLAGS),
-    re.compile(rf"{_NAME}(?:,|at|on|in)?\s*line\s+(?P<line>\d{{1,9}}){_SAID}", _FLAGS),
-)
-
-
-def exception_in(answer: str) -> tuple[int, str, str] | None:
-    """Line, class without its module, and message (empty if there is none) of ``7: ValueError: no number``;
-    ``line 7: ...`` and ``ValueError at line 7: ...`` are the same."""
-    text = answer.strip()
-    if len(text) > 20_000:
-        return None
-    for form in _RAISED:
-        if match := form.fullmatch(text):
-            return int(match["line"]), match["name"].rpartition(".")[2], match["said"] or ""
-    return None
-
-
-_BETWEEN = re.compile(r"[\s,;\[\](){}→>.-]+|lines?\b", re.IGNORECASE)
+    """A line number, or ``-1``."""
+    return answer if _NEXT_LINE.fullmatch(answer) else None
 
 
 def lines_in(answer: str) -> list[int] | None:
-    """Line numbers in order; None if the text has anything but numbers, separators and the word line."""
-    if len(answer) > 20_000:
+    """The numbers of a list."""
+    if len(answer) > MAX_CHARS or not _LINES.fullmatch(answer):
         return None
-    words = _BETWEEN.sub(" ", answer).split()
-    if not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+    return [int(number) for number in re.findall(r"\d+", answer)]
+
+
+def name_in(answer: str) -> str | None:
+    """The name of a class, without its module."""
+    return answer if len(answer) < 1000 and _CLASS.fullmatch(answer) else None
+
+
+def exception_in(answer: str) -> tuple[int, str, str] | None:
+    """Line, class and message of ``LINE: CLASS: MESSAGE``. The message is empty if there is none, as in the
+    last line of a traceback."""
+    match = _EXCEPTION.fullmatch(answer) if len(answer) <= MAX_CHARS else None
+    return (int(match[1]), match[2], match[3] or "") if match else None
+
+
+def call_in(answer: str, entry: str) -> str | None:
+    """A call of a function, with its arguments written out: literals, and calls and names of what the program
+    has, as in ``f(Point(1, 2), Color.RED)``."""
+    node = parse_expression(answer)
+    if not isinstance(node, ast.Call) or dotted(node.func) != entry or has_comment(answer):
         return None
-    return [int(word) for word in words]
+    parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+    try:
+        whole = all(map(_written_out, parts)) and all(keyword.arg for keyword in node.keywords)
+    except RecursionError:
+        return None
+    return answer if whole else None
+
+
+def _written_out(node: ast.expr) -> bool:
+    match node:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+            return all(map(_written_out, parts))
+        case ast.Dict(keys=keys, values=values):
+            return all(key is not None and _written_out(key) for key in keys) and all(
+                map(_written_out, values)
+            )
+        case ast.Name() | ast.Attribute(value=ast.Name()) | ast.Lambda():
+            return True
+        case ast.Call(func=ast.Name(id=name)) if name in _BUILTINS:
+            return _is_literal(node)
+        case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name()), args=args, keywords=keywords):
+            return all(map(_written_out, args)) and all(
+                keyword.arg is not None and _written_out(keyword.value) for keyword in keywords
+            )
+    return _is_literal(node)
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        literal(node)
+    except (ValueError, TypeError, OverflowError, MemoryError):
+        return False
+    return True
+
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+def state_in(answer: str) -> str | None:
+    """The state between two lines of backticks."""
+    match = _STATE.fullmatch(answer)
+    return match[1] if match and "\n```" not in f"\n{match[1]}" else None
+
+
+def unfenced(answer: str) -> str:
+    """A text without a code fence around all of it."""
+    match = _FENCE.fullmatch(answer)
+    return match[2].strip() if match else answer
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """The grammar of one form of answers."""
+
+    asked: tuple[str, ...]
+    """Sentences of the prompts that ask for it."""
+    read: Callable[[str], object]
+    """None for a text that is not in the form."""
+    accepts: tuple[str, ...]
+    refuses: tuple[str, ...]
+
+
+FORMS = {
+    "value": AnswerForm(
+        (
+            "written as Python's repr writes it",
+            "worked out: a literal, no expression.",
+            "Give True if the body of the statement runs after this test, False if it does not.",
+            "Give how many times the body of a loop begins",
+            "Give a dictionary from pairs (caller, callee) to the number of calls.",
+        ),
+        value_in,
+        ("[0, 1]", '["a",0x1]', "{'a': (1,)}", "set()", "range(0, 3)", "inf", "(1+2j)"),
+        ("f(5) == 10", "0, 1", "(10)", "10 # all", "2 * 5", "set([1])", "float('inf')", "5 times", "true"),
+    ),
+    "arguments": AnswerForm(
+        ("Give a call of that function that returns the value", "Write the arguments out as literals."),
+        lambda answer: call_in(answer, "f"),
+        ("f([1], 'a')", "f(n=-4)", "f(Point(1, 2), Color.RED)", "f(lambda x: x)"),
+        ("[1], 'a'", "f(2 * 3)", "f(list(range(3)))", "f('a b'.split())", "f(4) == 16", "f(4)  # or 5"),
+    ),
+    "line": AnswerForm(
+        (
+            "Give the number of the line that runs",
+            "answer return, or raise if an exception leaves it.",
+        ),
+        line_in,
+        ("4", "return", "raise"),
+        ("Line 4", "L4", "4.", "4: t += i", "'return'", "Return"),
+    ),
+    "one_of": AnswerForm(
+        ("Give the number of the line of the code under test", "Give -1 if the line does not run"),
+        next_line_in,
+        ("4", "-1"),
+        ("line 4", "return"),
+    ),
+    "path": AnswerForm(
+        ("Give the numbers of the lines that run, in order", "as a list."),
+        lines_in,
+        ("[2, 3, 4]", "[2,3,4]", "[]"),
+        ("2, 3, 4", "2 -> 3", "(2, 3)", "[L2, L3]"),
+    ),
+    "exception": AnswerForm(
+        ("as LINE: CLASS: MESSAGE.", "without the module; of a message of several lines, give the first."),
+        exception_in,
+        ("7: ValueError: no number", "7: KeyboardInterrupt"),
+        ("line 7: ValueError: no", "7: builtins.ValueError: no", "7: ValueError('no')", "ValueError: no"),
+    ),
+    "name": AnswerForm(
+        ("as type(x).__name__ gives it: int, list, NoneType.",),
+        name_in,
+        ("int", "NoneType"),
+        ("<class 'int'>", "'int'", "builtins.int", "list[int]"),
+    ),
+    "crash": AnswerForm(
+        ("Give the class of the exception that leaves the cell, as its traceback names it, or None",),
+        name_in,
+        ("KeyError", "None"),
+        ("KeyError: 'a'", "no exception"),
+    ),
+    "step": AnswerForm(
+        ("between two lines of ```, and nothing else.",),
+        state_in,
+        ("```\nf 7: n=2\n```",),
+        ("f 7: n=2", "It is:\n```\nf 7: n=2\n```", "```python\nf 7: n=2\n```", "```\nf 7: n=2"),
+    ),
+}
+"""Form of answers -> its grammar. A text that is printed or shown is any text; `objects` reads objects,
+`code` programs. A fence around a program, a cell or its output does not count (`unfenced`): their prompts say
+so."""

@@ -6,10 +6,12 @@ covered: any other call or name, arithmetic (``2 ** 10`` is not a value), f-stri
 """
 
 import ast
+import io
 import math
+import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 MAX_CHARS = 20_000
@@ -70,7 +72,7 @@ def literal(node: ast.expr) -> Any:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             real, imaginary = _real(left), _number(literal(right))
             if isinstance(real, complex) or not isinstance(imaginary, complex):
-                raise ValueError("arithmetic is no value")
+                raise ValueError("arithmetic is not a value")
             # Built from its parts: adding loses the sign of a zero.
             sign = -1.0 if isinstance(node.op, ast.Sub) else 1.0
             return complex(float(real), sign * imaginary.imag)
@@ -80,12 +82,68 @@ def literal(node: ast.expr) -> Any:
             return _NAMES[name]
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
             return _called(name, [literal(arg) for arg in args])
-    raise ValueError(f"{type(node).__name__} is no value")
+    raise ValueError(f"{type(node).__name__} is not a value")
+
+
+def is_exact(text: str, *, max_chars: int = MAX_CHARS) -> bool:
+    """Whether a text is a value as `repr` writes it.
+
+    The spelling of a literal does not count: quotation marks, escapes, digits, white space, a last comma.
+    Not exact are calls, parentheses, signs and comments that `repr` does not write.
+    """
+    node = parse_expression(text, max_chars=max_chars)
+    if node is None or not read_value(text, max_chars=max_chars)[0]:
+        return False
+    if not any(sign in text for sign in "(#+j"):
+        return not isinstance(node, ast.Tuple)
+    nodes = [*ast.walk(node)]
+    if has_comment(text) or not all(map(_as_repr_writes, nodes)):
+        return False
+    grouped = sum(isinstance(part, (ast.Tuple, ast.Call, ast.BinOp)) for part in nodes)
+    return grouped == sum(token == "(" for token in _tokens(text))
+
+
+def _as_repr_writes(node: ast.AST) -> bool:
+    match node:
+        case ast.UnaryOp(op=ast.UAdd()):
+            return False
+        case ast.UnaryOp(operand=operand):
+            return isinstance(operand, (ast.Constant, ast.Name))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            match name, args:
+                case ("set" | "frozenset", []) | ("frozenset", [ast.Set()]):
+                    return True
+                case ("range", [_, _] | [_, _, _]) | ("slice", [_, _, _]) | ("bytearray", [_]):
+                    return True
+            return False
+    return True
+
+
+def _tokens(text: str) -> Iterator[str]:
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text.strip()).readline):
+            yield token.string
+    except (tokenize.TokenError, SyntaxError):  # the parser has read it
+        return
+
+
+def has_comment(text: str) -> bool:
+    """Whether an expression has a comment in it or behind it."""
+    return "#" in text and any(token.startswith("#") for token in _tokens(text))
+
+
+def dotted(node: ast.expr) -> str | None:
+    """``a.b.c`` as text; None for any other expression."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
 
 
 def _given(key: ast.expr | None) -> Any:
     if key is None:
-        raise ValueError("** is no value")
+        raise ValueError("** is not a value")
     return literal(key)
 
 
@@ -130,7 +188,7 @@ def _called(name: str, args: list[Any]) -> Any:
         return float(args[0])
     if name in _EMPTY and not args:
         return _EMPTY[name]
-    raise ValueError(f"{name}(...) is no value")
+    raise ValueError(f"{name}(...) is not a value")
 
 
 def read_value(text: str, *, max_chars: int = MAX_CHARS) -> tuple[bool, Any]:

@@ -9,6 +9,7 @@ import deskcheck.ask.questions.benchmarks  # adds its guesses
 import deskcheck.ask.questions.questions  # noqa: F401  # adds its guesses
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.kinds.step import guessed_step
+from deskcheck.ask.methods.solvers import completion_of
 from deskcheck.ask.samples.guessing import GUESSES
 from deskcheck.ask.samples.prompts import TASKS, YOURS
 from deskcheck.notation.forms.explained_steps import explained_in
@@ -23,8 +24,9 @@ def completion(prompt: str) -> str:
         return "I cannot even guess."
     if not marker:  # there is no example
         question = above
-    guess = guessed_step(question, notation) if form in (None, "step") else GUESSES[form](question)
-    return f"{OPEN}{guess}{CLOSE}"
+    if form in (None, "step"):
+        return completion_of(prompt, "step", guessed_step(question, notation))
+    return completion_of(prompt, form, GUESSES[form](question))
 
 
 def nothing(prompt: str) -> str:

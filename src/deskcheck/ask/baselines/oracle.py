@@ -20,21 +20,25 @@ from typing import NamedTuple
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.methods.ground_truth import GroundTruth
-from deskcheck.ask.methods.solvers import THINK
+from deskcheck.ask.methods.solvers import THINK, completion_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.fences import fenced
 from deskcheck.notation import NOTATIONS, Moment, state_text
 from deskcheck.notation.forms.explained import EXPLAINED
-from deskcheck.notation.layout import trace_prompt
+from deskcheck.notation.forms.explained_steps import explained_step
+from deskcheck.notation.layout import asked_state, trace_prompt
 from deskcheck.recording import Kind
 
-_answers: dict[str, tuple[str, str | None]] = {}
-"""Prompt -> the answer, and the text that can be copied from the same cell."""
+_answers: dict[str, tuple[str, str, str | None]] = {}
+"""Prompt -> the form of the answer, the answer, and the text that can be copied from the same cell."""
+_NOT_TOLD = "I was not told."
 
 
 def remember(samples: Iterable[Sample]) -> None:
     """Tell the oracle the answers. Samples with one prompt have answers that are equally right."""
-    _answers.update((sample.prompt, (sample.answer, sample.data.get("copy"))) for sample in samples)
+    _answers.update(
+        (sample.prompt, (sample.data["form"], sample.answer, sample.data.get("copy"))) for sample in samples
+    )
 
 
 def forget(samples: Iterable[Sample]) -> None:
@@ -47,14 +51,14 @@ def completion(prompt: str) -> str:
     """The oracle's completion; without an answer if the prompt was not passed to `remember`."""
     run = _run_in(prompt)
     if run is not None:
-        return fenced(run.write(run.states))
-    answer, _ = _answers.get(prompt.removesuffix(THINK), (None, None))
-    return "I was not told." if answer is None else f"{OPEN}{answer}{CLOSE}"
+        return completion_of(prompt, "step", run.write(run.states))
+    form, answer, _ = _answers.get(prompt.removesuffix(THINK), ("", None, None))
+    return _NOT_TOLD if answer is None else completion_of(prompt, form, answer)
 
 
 def copied(prompt: str) -> str:
     """The output or the source of the same cell when it was executed before; empty if it never was."""
-    _, copy = _answers.get(prompt, ("", None))
+    _, _, copy = _answers.get(prompt, ("", "", None))
     return "I have nothing to copy." if copy is None else f"{OPEN}{copy}{CLOSE}"
 
 
@@ -62,8 +66,8 @@ def copied(prompt: str) -> str:
 
 _truths: dict[str, list[GroundTruth]] = {}
 """The text of a program in prompts -> its runs."""
-_following: dict[str, dict[str, Moment]] = {}
-"""The same -> state -> the state after it, of all of them. Made when a state is first asked for."""
+_following: dict[str, dict[str, tuple[list[Moment], int]]] = {}
+"""The same -> state -> the run of this state, and its number in it. Made when a state is first asked for."""
 
 
 def remember_truth(truth: GroundTruth) -> None:
@@ -92,6 +96,11 @@ class _RunAnswer(NamedTuple):
 
 def _bare(prompt: str) -> str:
     """A prompt about a run without the explanation of the notation."""
+    for instructions in (False, True):
+        words = explained_step("dynamic", instructions=instructions, back=False)
+        if prompt.startswith(words):
+            prompt = prompt.removeprefix(words)
+            return prompt.partition("\n\n")[2] if instructions else prompt  # after the version of Python
     for explained in EXPLAINED.values():
         prompt = prompt.removeprefix(explained)
     return prompt
@@ -108,24 +117,23 @@ def _run_in(prompt: str) -> _RunAnswer | None:
         for notation in EXPLAINED:
             if question == trace_prompt(truth.program, notation):
                 return _RunAnswer(notation, list(truth.states()))
-    state, plus, _ = question.rpartition("+1\n")
-    if not plus:
+    state = asked_state(question)
+    if state is None:
         return None
     if program not in _following:
-        _following[program] = {before: after for truth in truths for before, after in _pairs(truth)}
-    lines = state.rstrip("\n").split("\n")
-    following = _following[program]
-    # The line of the program that goes on stands after the state, where there is one.
-    after = following.get("\n".join(lines[:-1])) or following.get("\n".join(lines))
-    return None if after is None else _RunAnswer("dynamic", [after])
+        _following[program] = {text: place for truth in truths for text, place in _places(truth)}
+    run, number = _following[program].get(state, ([], 0))
+    number += int(question.rstrip("\n").rpartition("\n")[2])
+    return _RunAnswer("dynamic", [run[number]]) if 0 <= number < len(run) else None
 
 
-def _pairs(truth: GroundTruth) -> Iterable[tuple[str, Moment]]:
-    before = None
-    for moment in truth.states():
-        if before is not None:
-            yield before, moment
-        before = state_text(moment)
+def _places(truth: GroundTruth) -> Iterable[tuple[str, tuple[list[Moment], int]]]:
+    """Each state of a run as text, with the run and the number of the state in it."""
+    by_instruction = truth.recording.environment.granularity == "instruction"
+    for instructions in (False, True) if by_instruction else (False,):
+        run = list(truth.states(instructions=instructions))
+        for number, moment in enumerate(run):
+            yield state_text(moment), (run, number)
 
 
 def erring(prompt: str, *, rate: float, seed: int) -> str:
@@ -136,7 +144,7 @@ def erring(prompt: str, *, rate: float, seed: int) -> str:
     run = _run_in(prompt)
     if run is None:
         answer = completion(prompt)
-        return f"{OPEN}wrong{CLOSE}" if answer.startswith(OPEN) and rng.random() < rate else answer
+        return f"{OPEN}wrong{CLOSE}" if answer != _NOT_TOLD and rng.random() < rate else answer
     states = list(run.states)
     garbled: list[int] = []
     for number, moment in enumerate(states):

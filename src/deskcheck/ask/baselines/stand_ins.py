@@ -42,7 +42,9 @@ BASELINES = Registry(
         Baseline("guess", "an honest cheap baseline", lambda arguments: guess.completion),
         Baseline("erring", "the oracle with faults: -M rate=0.05 -M seed=0", _erring),
         Baseline(
-            "copy", "notebooks: what the same cell showed, or was, before", lambda arguments: oracle.copied
+            "copy",
+            "notebooks: the earlier output or source of the same cell",
+            lambda arguments: oracle.copied,
         ),
         Baseline("empty", "an empty answer", lambda arguments: guess.nothing),
     ],

@@ -52,7 +52,7 @@ def evaluate(
     with _private_files(folder, cache=generation.cache), _quiet():
         run_context().progress = AnswerCounter(_scored(logs_folder), total, progress)
         logs = _eval_set(tasks, models, folder, generation)
-    way_on = f"they are kept in {folder}: the same command asks only the rest."
+    way_on = f"they are kept in {folder}: rerun the command to resume."
     failed = next((log for log in logs if log.status == "error"), None)
     if failed is not None and not _scored(logs_folder):
         raise DeskcheckError(
@@ -100,7 +100,7 @@ def _eval_set(
     except PrerequisiteError as error:
         reason = plain_text(str(error.message))
         if "cost" in reason:
-            reason = "the prices of a model are not known, which cost_limit needs: give --price MODEL=IN,OUT."
+            reason = "--cost-limit needs the prices of each model: give --price MODEL=IN,OUT."
         raise InputError(f"{folder}: {reason}") from error
     except KeyboardInterrupt:
         return []
@@ -153,7 +153,7 @@ def _scored(folder: Path) -> set[AnswerKey]:
             samples = read_eval_log_sample_summaries(str(path))
         except Exception as error:  # readers of foreign files raise anything on a damaged one
             raise InputError(
-                f"{path}: cannot be read: {error}. Remove it: what it holds is asked again."
+                f"{path}: cannot be read: {error}. Remove it: its questions are then asked again."
             ) from error
         for sample in samples:
             if sample.scores and sample.error is None:
@@ -183,4 +183,4 @@ def _why_failed(log: "EvalLog") -> str:
 
     samples = read_eval_log(log.location).samples or ()
     errors = [error for error in [*(sample.error for sample in samples), log.error] if error is not None]
-    return why(errors[0]) if errors else "its log does not tell why"
+    return why(errors[0]) if errors else "its log gives no reason"

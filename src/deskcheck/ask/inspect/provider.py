@@ -3,7 +3,17 @@ network."""
 
 from typing import Any
 
-from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelAPI, ModelName, ModelOutput, modelapi
+from inspect_ai.model import (
+    ChatMessage,
+    GenerateConfig,
+    Logprob,
+    Logprobs,
+    Model,
+    ModelAPI,
+    ModelName,
+    ModelOutput,
+    modelapi,
+)
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from deskcheck.ask.baselines.stand_ins import BASELINES
@@ -35,10 +45,18 @@ class StandIn(ModelAPI):
         tool_choice: ToolChoice,
         config: GenerateConfig,
     ) -> ModelOutput:
-        return ModelOutput.from_content(self.model_name, self.completion(input[-1].text))
+        output = ModelOutput.from_content(self.model_name, self.completion(input[-1].text))
+        if config.logprobs:
+            output.choices[0].logprobs = as_logprobs(output.completion, 0.0)  # it does not doubt
+        return output
 
     def max_connections(self) -> int:
         return 256
+
+
+def as_logprobs(text: str, nll: float) -> Logprobs:
+    """The likelihood of a whole completion as that of one token. nll: its negative logarithm, in nats."""
+    return Logprobs(content=[Logprob(token=text, logprob=-nll)])
 
 
 def count_offline(model: Model) -> None:

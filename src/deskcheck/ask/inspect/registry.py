@@ -4,7 +4,14 @@ sandbox."""
 from deskcheck.ask.inspect.provider import StandIn
 from deskcheck.ask.inspect.sandbox import DeskcheckSandboxEnvironment
 from deskcheck.ask.inspect.scorer import scored
-from deskcheck.ask.inspect.solvers import chain_of_thought, compact, direct, dynamic_scratchpad, scratchpad
+from deskcheck.ask.inspect.solvers import (
+    chain_of_thought,
+    compact,
+    direct,
+    dynamic_instruction,
+    dynamic_scratchpad,
+    scratchpad,
+)
 from deskcheck.ask.inspect.tasks import OF_BENCHMARKS, OF_RECORDINGS, asked, cell_output, crash, next_cell
 
 __all__ = [
@@ -18,6 +25,7 @@ __all__ = [
     "compact",
     "crash",
     "direct",
+    "dynamic_instruction",
     "dynamic_scratchpad",
     "next_cell",
     "scored",

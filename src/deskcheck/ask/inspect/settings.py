@@ -64,7 +64,7 @@ class Generation(Prices):
     completion: Annotated[
         bool,
         Setting(
-            "Have prompts continued, without a chat template, as base models need it: /v1/completions of a "
+            "Let the model continue prompts without a chat template, for base models: /v1/completions of a "
             "server, up to [/ANSWER]."
         ),
     ] = False
@@ -76,12 +76,10 @@ class Generation(Prices):
             metavar="TEXT",
         ),
     ] = ()
-    timeout: Annotated[
-        int, Setting("Seconds until a request is given up, with all that is sent again for it.", min=1)
-    ] = 1800
+    timeout: Annotated[int, Setting("Seconds until a request is given up, with its retries.", min=1)] = 1800
     max_retries: Annotated[
         int | None,
-        Setting("Times that a failed request is sent again (no limit, with longer and longer waits).", min=0),
+        Setting("Retries of a failed request (no limit; the waits grow).", min=0),
     ] = None
     max_connections: Annotated[int | None, Setting("Maximum number of requests at a time.", min=1)] = None
 

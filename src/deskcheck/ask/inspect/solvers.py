@@ -10,13 +10,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
-from inspect_ai.model import ChatMessageUser, ModelOutput, StopReason, get_model
+from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput, StopReason, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.inspect.context import run_context
 from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.methods.ground_truth import GroundTruth
+from deskcheck.ask.methods.jumps import JumpAnswer, JumpOptions, by_likelihood, by_oracle, by_search
 from deskcheck.ask.methods.solvers import (
     METHODS,
     THINK,
@@ -27,11 +28,14 @@ from deskcheck.ask.methods.solvers import (
     check_methods,
     named,
     read_trace,
+    state_said,
+    step_question,
     trace_question,
     unfit,
 )
 from deskcheck.ask.results.steps import PredictedRun
 from deskcheck.ask.samples.sample import Sample
+from deskcheck.notation import NOTATIONS, Moment, state_text
 from deskcheck.recording import InputError
 
 SHOWN_CHARS = 20_000
@@ -51,7 +55,9 @@ def solver_of(method: str, *, explain: bool, max_steps: int) -> Solver:
         case "chain_of_thought":
             return chain_of_thought()
         case "dynamic_scratchpad":
-            return dynamic_scratchpad(explain=explain, max_steps=max_steps)
+            return dynamic_scratchpad(explain=explain, max_steps=max_steps, **options)
+        case "dynamic_instruction":
+            return dynamic_instruction(explain=explain, max_steps=max_steps, **options)
         case name:
             return {"scratchpad": scratchpad, "compact": compact}[name](explain=explain)
 
@@ -105,6 +111,7 @@ def chain_of_thought() -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         state.user_prompt.text += THINK
+        state.metadata["data"] = {**state.metadata["data"], "marks": True}
         return await generate(state, tool_calls="none")
 
     return solve
@@ -123,20 +130,43 @@ def compact(explain: bool = True) -> Solver:
 
 
 @solver(name="dynamic_scratchpad")
-def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> Solver:
+def dynamic_scratchpad(
+    explain: bool = True, max_steps: int = STEP_BUDGET, jump: str = "1", choose: str = "likelihood"
+) -> Solver:
     """The model as an interpreter: one state in, the next out, no history. The answer is read from the
     states.
 
     explain: put an explanation of the notation and an example before every prompt; without it prompts are
-    those of lessons. max_steps: most states to ask for in one run.
+    those of lessons. max_steps: most states to ask for in one run. jump: numbers of events that a step may
+    have, as in "1+2+4". choose: how one of them is chosen (`methods.jumps`).
     """
-    name = "dynamic_scratchpad"
+    return _of_steps("dynamic_scratchpad", explain, max_steps, {"jump": jump, "choose": choose})
+
+
+@solver(name="dynamic_instruction")
+def dynamic_instruction(
+    explain: bool = True, max_steps: int = STEP_BUDGET, jump: str = "1", choose: str = "likelihood"
+) -> Solver:
+    """`dynamic_scratchpad` with a state at each instruction, of recordings by instruction."""
+    return _of_steps("dynamic_instruction", explain, max_steps, {"jump": jump, "choose": choose})
+
+
+def _of_steps(name: str, explain: bool, max_steps: int, options: Mapping[str, str]) -> Solver:
     if max_steps < 1:
-        raise InputError(f"max_steps={max_steps} must be at least one.")
+        raise InputError(f"max_steps={max_steps} must be at least 1.")
+    choice = JumpOptions.of(options)
+    instructions = NOTATIONS[str(METHODS[name].notation)].instructions
 
     async def interpreted(truth: GroundTruth, until: Sample | None) -> Prediction:
-        states = truth.states() if until is None else truth.states_from(until.data["event"])
-        machine = PromptedRun(truth, next(states), budget=max_steps, until=until)
+        states = (
+            truth.states(instructions=instructions)
+            if until is None
+            else truth.states_from(until.data["event"], instructions=instructions)
+        )
+        first = next(states)
+        if not choice.plain:
+            return await jumped(truth, first)
+        machine = PromptedRun(truth, first, budget=max_steps, until=until, instructions=instructions)
         ended: StopReason = "stop"
         while machine.stop is None:
             output = await _generated(machine.prompt(explain=explain))
@@ -144,14 +174,48 @@ def dynamic_scratchpad(explain: bool = True, max_steps: int = STEP_BUDGET) -> So
             ended = output.stop_reason
         return machine.predicted(), ended
 
+    async def jumped(truth: GroundTruth, first: Moment) -> Prediction:
+        ended: StopReason = "stop"
+
+        async def ask(state: Moment, jump: int) -> JumpAnswer:
+            nonlocal ended
+            prompt = step_question(
+                truth, state_text(state), explain=explain, jump=jump, instructions=instructions
+            )
+            output = await _generated(prompt, GenerateConfig(logprobs=True))
+            ended = output.stop_reason
+            return JumpAnswer(state_said(output.completion), _nll(output, name))
+
+        match choice.choose:
+            case "search":
+                run = await by_search(first, choice.jumps, ask, max_steps)
+            case "oracle":
+                true = list(truth.states(instructions=instructions))
+                run = await by_oracle(first, choice.jumps, ask, max_steps, true)
+            case _:
+                run = await by_likelihood(first, choice.jumps, ask, max_steps)
+        return Predicted.of_steps(run), ended
+
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         sample = sample_of(state)
         until = sample if sample.question == "next_line" else None
         part = () if until is None else (sample.id,)
-        key = (explain, max_steps, *part)
+        jumps = () if choice.plain else ("+".join(map(str, choice.jumps)), choice.choose)
+        key = (explain, max_steps, *jumps, *part)
         return await _answered(state, sample, name, key, lambda truth: interpreted(truth, until))
 
     return solve
+
+
+def _nll(output: ModelOutput, method: str) -> float:
+    """Negative log likelihood of a completion in nats. Raises InputError if the model does not report it."""
+    logprobs = output.choices[0].logprobs if output.choices else None
+    if logprobs is None:
+        raise InputError(
+            f"{output.model}: does not report likelihoods, by which {method} chooses a jump. Leave jump out, "
+            "or ask a model of a provider that reports them."
+        )
+    return -sum(token.logprob for token in logprobs.content)
 
 
 def _of_trace(name: str, explain: bool) -> Solver:
@@ -169,8 +233,8 @@ def _of_trace(name: str, explain: bool) -> Solver:
     return solve
 
 
-async def _generated(prompt: str) -> ModelOutput:
-    return await get_model().generate([ChatMessageUser(content=prompt)])
+async def _generated(prompt: str, config: GenerateConfig | None = None) -> ModelOutput:
+    return await get_model().generate([ChatMessageUser(content=prompt)], config=config or GenerateConfig())
 
 
 async def _answered(
@@ -197,11 +261,13 @@ async def _answered(
     assert isinstance(truth, GroundTruth)
     full = (token, name, str(get_model()), state.epoch, *key)
     run, stop_reason = await _predicted(full, lambda: predict(truth))
+    notation = METHODS[name].notation
+    instructions = notation is not None and NOTATIONS[notation].instructions
     event = sample.data["event"] if run.given and sample.question == "next_line" else None
     predicted = PredictedRun(
         key="/".join(map(str, full)),
         asked=run.asked,
-        agreement=agreement(truth, run, event=event),
+        agreement=agreement(truth, run, event=event, instructions=instructions),
         why=run.why,
     )
     state.metadata["steps"] = predicted.to_dict()

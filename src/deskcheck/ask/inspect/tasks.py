@@ -86,14 +86,16 @@ def _about(sentence: str, options: str) -> str:
 
 def _folder(path: str | None, question: str, folder: str) -> str:
     if path is None:
-        raise InputError(f"{question}: say which {folder}")
+        raise InputError(f"{question} needs {folder}")
     return path
 
 
 def _refuse_none(samples: Sequence[Sample], question: str, path: str, excluded: Counter[str]) -> None:
     if not samples:
         reasons = "; ".join(f"{reason} ({count})" for reason, count in excluded.most_common())
-        raise InputError(f"{path}: no recording can be asked {question}: {reasons or 'the folder is empty'}.")
+        raise InputError(
+            f"{path}: no recording suits the question {question}: {reasons or 'the folder is empty'}."
+        )
 
 
 # -- recordings ------------------------------------------------------------------------------------------
@@ -130,7 +132,7 @@ def _task_of_kind(question: Question) -> Callable[..., Task]:
     def make(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
         return _of_recordings(question.name, path, seed, per_recording)
 
-    make.__doc__ = _about(question.about, "Asked of recordings: -T path=FOLDER.")
+    make.__doc__ = _about(question.about, "About recordings: -T path=FOLDER.")
     return make
 
 
@@ -203,7 +205,7 @@ def _task_of_cells(question: str) -> Callable[..., Task]:
         _refuse_none(samples, question, folder, excluded)
         return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=view)
 
-    make.__doc__ = _about(NOTEBOOK_QUESTIONS[question], "Asked of recordings: -T path=FOLDER.")
+    make.__doc__ = _about(NOTEBOOK_QUESTIONS[question], "About recordings: -T path=FOLDER.")
     return make
 
 

@@ -26,10 +26,10 @@ from deskcheck.recording import Mode, Recording, Value, render
 _CONTAINERS = frozenset({"list", "dict", "set", "bytearray"})
 
 
-@kind("changes", "what does the call change of what its arguments hold?")
+@kind("changes", "how does the call change its arguments?")
 def changes(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
-        raise Unfit("is no call")
+        raise Unfit("it is not a call")
     if begun_by(recording.program, call_source(recording)):
         raise Unfit("the call only begins a generator or coroutine")
     check_arguments(recording.program, "literal", "shown")
@@ -41,13 +41,13 @@ def changes(recording: Recording, rng: random.Random, per_recording: int) -> Ite
             continue
         after = returned.locals.get(name)
         if after is None or after.id != value.id:
-            raise Unfit("a parameter is bound anew")
+            raise Unfit("a parameter is rebound")
         changed |= _changed(name, value, after)
     if not changed:
-        raise Unfit("it changes nothing that its arguments hold")
+        raise Unfit("it does not change its arguments")
     answer = "{" + ", ".join(f"{what!r}: {text}" for what, text in sorted(changed.items())) + "}"
     if len(answer) > ANSWER_CHARS:
-        raise Unfit("the answer is long")
+        raise Unfit("the answer is too long")
     question = "Changed: what the arguments hold when the call returns, as far as that is another value"
     yield sample_of(recording, "changes", files_of(recording), question, answer)
 
@@ -62,7 +62,7 @@ def _changed(name: str, before: Value, after: Value) -> dict[str, str]:
     if before.kind in _CONTAINERS:
         return _other(name, before, after)
     if render(replace(before, fields=())) != render(replace(after, fields=())):
-        raise Unfit("what it changes is no plain data")
+        raise Unfit("its change is not plain data")
     fields, changed = dict(before.fields), dict[str, str]()
     if not fields.keys() <= dict(after.fields).keys():
         raise Unfit("an attribute is deleted")
@@ -76,5 +76,5 @@ def _other(what: str, before: Value | None, after: Value) -> dict[str, str]:
     if before is not None and render(before) == text:
         return {}
     if not plain(after):
-        raise Unfit("what it changes is no plain data")
+        raise Unfit("its change is not plain data")
     return {what: text}

@@ -17,7 +17,7 @@ NO_MESSAGE = "Message: not asked for. Answer LINE: CLASS."
 @kind("exception", "which exception leaves the run, and which line raises it?", of_raised=True)
 def exception(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.outcome is not Outcome.RAISED or recording.run_result.exception is None:
-        raise Unfit("no exception leaves it")
+        raise Unfit("no exception leaves the run")
     check_arguments(recording.program, "literal", "shown")
     files = files_of(recording)
     lines = statements_of(recording, files)

@@ -41,15 +41,15 @@ class _Move(NamedTuple):
     4,
     of_raised=True,
     shows_globals=True,
-    none="no state that can be shown whole",
+    none="no state that can be shown completely",
 )
 def move(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     if recording.program.mode is Mode.SESSION:
-        raise Unfit("every statement is a program of its own")
+        raise Unfit("every statement is a separate program")
     moves = [*_moves(recording, run)]
     if not moves:
-        raise Unfit("no line from which a command leads somewhere")
+        raise Unfit("no line from which a command leads to another")
     drawn = in_turns(
         moves,
         rng,

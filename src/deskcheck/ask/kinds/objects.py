@@ -34,9 +34,9 @@ def calls(recording: Recording, rng: random.Random, per_recording: int) -> Itera
     run = whole_run_of(recording)
     counts = _calls(recording, run)
     if sum(counts.values()) < 2:
-        raise Unfit("it makes fewer than two calls of its own functions")
+        raise Unfit("it makes fewer than two calls of the program's functions")
     if len(counts) > MOST_PAIRS:
-        raise Unfit("the answer is long")
+        raise Unfit("the answer is too long")
     answer = dict(sorted(counts.items()))
     question = "Count: every call of a function of the program by a function of the program"
     yield sample_of(recording, "calls", run.files, question, str(answer))
@@ -50,7 +50,7 @@ def _calls(recording: Recording, run: Run) -> Counter[tuple[str, str]]:
         names[source.file] = {name for name, _ in defined}
         lazy = {name for name, node in defined if begins(node)}
         if any(row.file == source.file and row.function in lazy for row in recording.trace.rows):
-            raise Unfit("it runs generators or coroutines, whose calls are no calls")
+            raise Unfit("it runs generators or coroutines")
     several = Counter(name for file in run.files for name, _ in functions(recording.source(file.file) or ""))
     if any(count > 1 for count in several.values()):
         raise Unfit("two functions have one name")
@@ -165,11 +165,11 @@ def _guessed_alias(prompt: str) -> str:
     "what is the class of a variable's value?",
     4,
     of_raised=True,
-    none="no variable that a function has made itself",
+    none="no variable whose value a function made",
 )
 def type_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if any(map(_renames, (recording.program.code, *recording.run_result.sources.values()))):
-        raise Unfit("it gives a class another name")
+        raise Unfit("it renames a class")
     run = whole_run_of(recording)
     began: dict[int, dict[str, str]] = {}
     for visit in run.visits:

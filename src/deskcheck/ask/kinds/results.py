@@ -166,7 +166,7 @@ def _makes_an_object(program: Program) -> bool:
 def _object_sample(program: Program, files: Sequence[ShownSource], result: Returned, form: str) -> Sample:
     parts = parts_of(form, files, f"Call: {how_run(program)}")
     if not all(text in parts["question"] or text in parts["program"] for text in result.required_texts):
-        raise Unfit("it holds a docstring, or the name of a module, that is not shown")
+        raise Unfit("it contains a docstring or module name that is not shown")
     data = {"form": "object", "numbers": [*result.numbers]}
     return _sample(program, "output", parts, result.text, data)
 
@@ -180,13 +180,13 @@ def _result(recording: Recording) -> str:
     if recording.run_result.result == "None" and not returns_values(recording):
         raise Unfit("returns nothing but None")
     if not recording.run_result.result_builtin or recording.run_result.result is None:
-        raise Unfit("the result is no plain data")
+        raise Unfit("the result is not plain data")
     return _short(recording.run_result.result)
 
 
 def _short(answer: str) -> str:
     if len(answer) > ANSWER_CHARS:
-        raise Unfit("the answer is long")
+        raise Unfit("the answer is too long")
     return answer
 
 
@@ -194,14 +194,14 @@ def _drawn(recording: Recording) -> str:
     """The list of values that the called generator yielded."""
     result = recording.run_result.result
     if result is None or not read_value(result, max_chars=ANSWER_CHARS)[0]:
-        raise Unfit("its generator gives no plain data, or much")
+        raise Unfit("its generator yields too many values, or some that are not plain data")
     frame = recording.trace.rows[0].frame
     begun = begun_by(recording.program, call_source(recording))
     for row in recording.trace.rows:
         if row.kind == Kind.YIELD and row.frame == frame:
             value = recording.trace[row.index].value
             if value is not None and not plain(value) and begun == "generator":
-                raise Unfit("its generator gives no plain data, or much")
+                raise Unfit("its generator yields too many values, or some that are not plain data")
     return result
 
 
@@ -223,19 +223,19 @@ def _asserted_result(recording: Recording) -> str:
         raise Unfit("the module does not call the function under test")
     value = recording.trace[returned].value
     if value is None or not plain(value):
-        raise Unfit("the result is no plain data")
+        raise Unfit("the result is not plain data")
     return _short(render(value))
 
 
 @kind("input", "which arguments make the function return this value? answers are run")
 def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     if recording.program.mode is not Mode.CALL:
-        raise Unfit("is no call")
+        raise Unfit("it is not a call")
     if begun_by(recording.program, call_source(recording)):
         raise Unfit("the call only begins a generator or coroutine")
     check_arguments(recording.program, "literal")
     if "own" in recording.program.extra and not recording.program.extra.get("alone"):
-        raise Unfit("the call is not known to do the same without its test")
+        raise Unfit("the call was not repeated without its test")
     if "python" in recording.program.extra:
         raise Unfit("it needs another interpreter")
     try:
@@ -243,7 +243,7 @@ def input_(recording: Recording, rng: random.Random, per_recording: int) -> Iter
         files = files_of(recording, all_methods=True)
         yield input_sample(program, files, _result(recording), strict=_strict(program))
     except Refused:
-        raise Unfit("the arguments cannot be written as an answer may be") from None
+        raise Unfit("the arguments cannot be written in the form of an answer") from None
 
 
 @guesses("input")

@@ -21,7 +21,7 @@ _TOLD = frozenset(
     {"atom", "tuple", "frozenset", "range", "slice", "object", "exception", "text", "function", "class"}
     | {"method", "ref", *_CONTAINERS}
 )
-NO_DATA = "the result is no plain data, nor an object that is shown whole"
+NO_DATA = "the result is neither plain data nor an object that can be shown completely"
 _NUMBER = re.compile(r"#(\d+)")
 
 
@@ -105,7 +105,7 @@ def _answer_of(value: Value, numbers: Mapping[int, int]) -> Returned:
     number_of = dict(numbers)
     text = render(_Writer(times, number_of, free).renumbered(value))
     if len(text) > ANSWER_CHARS:
-        raise Unfit("the answer is long")
+        raise Unfit("the answer is too long")
     shown_numbers = tuple(sorted(numbers.values()))
     try:
         again = compare(text, text, shown_numbers)

@@ -67,7 +67,7 @@ _DEFINITIONS = frozenset({"function", "class", "method"})
     4,
     of_raised=True,
     shows_globals=True,
-    none="no state that can be shown whole",
+    none="no state that can be shown completely",
 )
 def next_line(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = run_of(recording)
@@ -195,7 +195,7 @@ def _telling(value: Value) -> bool:
 def _short_run_of(recording: Recording) -> Run:
     """The whole run, if its variables can be looked at in reasonable time."""
     if next(itertools.islice(rows_of(recording), STATE_EVENTS, None), None) is not None:
-        raise Unfit("the run is long")
+        raise Unfit("the run is too long")
     return whole_run_of(recording)
 
 
@@ -204,7 +204,7 @@ def _short_run_of(recording: Recording) -> Run:
     "what is the value of a variable just before a line runs for the k-th time?",
     4,
     of_raised=True,
-    none="no variable with short plain data of its own",
+    none="no variable with short plain data",
 )
 def state(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = _short_run_of(recording)
@@ -392,7 +392,7 @@ def path(recording: Recording, rng: random.Random, per_recording: int) -> Iterat
         path = path[:PATH_EVENTS]
         notes.append(f"How many: the first {PATH_EVENTS}")
     elif longest > 100 * PATH_EVENTS:
-        raise Unfit("the path is long")  # few lines, each many times on end
+        raise Unfit("the path is too long")  # few lines, each many times on end
     shown_lines = {line for source in files if source.file == file for line, _ in source.lines}
     if not shown_lines.isdisjoint(with_lines(recording.source(file) or "")):
         notes.append("Note: the line of a with statement runs again when its block is left.")

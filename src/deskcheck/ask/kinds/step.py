@@ -54,9 +54,9 @@ from deskcheck.recording.value import Encoded
 TEXT_CHARS = 3000
 """A longer state is not asked about."""
 BY_LINE = "recorded by line: record with --granularity instruction to ask about instructions"
-OTHERWISE = "the program is shown without its tests, and has other instructions so"
-NONE = "it has no two states with short and whole values"
-AGAIN = "states met again, from which the same jump leads elsewhere"
+OTHERWISE = "without its tests, which are not shown, the program has other instructions"
+NONE = "no two states with short, complete values"
+AGAIN = "states that occur again, where the same jump leads to a different state"
 LIBRARY = "states with functions or classes of a library that the state before does not show"
 UNREAD = "an answer that is long in its notation or does not read back"
 _LIBRARY = re.compile(r"""<text \S+ (?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
@@ -161,7 +161,7 @@ def _steps(
         raise Unfit(BY_LINE)
     truth = _shown(recording, instructions=options.detail == "instruction")
     if len(recording.trace) > SCANNED_EVENTS:
-        raise Unfit("the run is long")
+        raise Unfit("the run is too long")
     places, unfit = _places(truth, options)
     for reason in unfit.elements():
         yield Unfit(reason)
@@ -181,7 +181,7 @@ def _shown(recording: Recording, *, instructions: bool) -> _Shown:
     truth = ground_truth_of(recording)
     if not isinstance(truth, str):
         if len(truth.lines) > MAX_LINES:
-            raise Unfit("the source is long")
+            raise Unfit("the source is too long")
         if instructions and truth.program.code != recording.program.code:
             raise Unfit(OTHERWISE)
         text = truth.text.removesuffix(_EMPTY)

@@ -45,11 +45,11 @@ class GroundTruth:
         for moment in moments(trace, file=file, instructions=instructions):
             yield moment if self.moved is None else self._as_shown(moment)
 
-    def states_from(self, event: int) -> Iterator[Moment]:
+    def states_from(self, event: int, *, instructions: bool = False) -> Iterator[Moment]:
         """The true states from the event with that index."""
         rows = self.recording.trace.rows
-        before = sum(rows[index].kind != Kind.INSTRUCTION for index in range(event))
-        return islice(self.states(), before, None)
+        before = sum(instructions or rows[index].kind != Kind.INSTRUCTION for index in range(event))
+        return islice(self.states(instructions=instructions), before, None)
 
     def _as_shown(self, moment: Moment) -> Moment:
         frames = [moment.frames[0], *(self._moved(frame) for frame in moment.frames[1:2]), *moment.frames[2:]]
@@ -70,17 +70,17 @@ OTHER_FILES = "runs code of files that are not shown"
 def ground_truth_of(recording: Recording) -> GroundTruth | str:
     """The true states of a recorded run; or a text, the reason why no model can be asked for them."""
     if len(recording.traces) != 1 or not recording.trace.rows:
-        return "runs in several threads" if recording.traces else "nothing of it is recorded"
+        return "runs in several threads" if recording.traces else "none of it is recorded"
     if recording.environment.limits:
         return "parts of the run are not recorded"
     program = without_answer(recording.program)
     if program is None:
-        return "the assert does not hold exactly one call"
+        return "the assert does not contain exactly one call"
     call = None
     if program is not recording.program:
         call = _call_in(recording.program)
         if call is None:
-            return "the assert does not hold exactly one call"
+            return "the assert does not contain exactly one call"
     ends = 0
     for row in recording.trace.rows:
         if row.file != program.filename:

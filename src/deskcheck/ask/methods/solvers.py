@@ -9,24 +9,25 @@ Reading ignores words and code fences around a trace or state. A line inside it 
 run.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.answers.parsing import CLOSE, OPEN, without_thinking, written
 from deskcheck.ask.methods.ground_truth import GroundTruth, is_end
+from deskcheck.ask.methods.jumps import JumpedRun, JumpOptions
 from deskcheck.ask.samples.places import Arrival, arrivals, lines_of_path
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import Statements, statements
 from deskcheck.extensions import Registry, is_installed
 from deskcheck.notation import NOTATIONS, Moment, RunAgreement, Stop, compare_runs, state_text
+from deskcheck.notation.divergence import reached
+from deskcheck.notation.extract import trace_in
 from deskcheck.notation.forms.explained import EXPLAINED
-from deskcheck.notation.layout import step_prompt, trace_prompt
-from deskcheck.notation.lines import LineReader
+from deskcheck.notation.forms.explained_steps import explained_step, run_text
+from deskcheck.notation.layout import STEPWISE, step_prompt, trace_prompt
 from deskcheck.notation.state import BEGINS, ENDS
-from deskcheck.notation.values import Objects, Unread
 from deskcheck.recording import InputError, Kind, render
 from deskcheck.recording.value import decode
 
@@ -59,7 +60,18 @@ METHODS = Registry(
         Method("chain_of_thought", "the question, worked through in words before the answer"),
         Method("scratchpad", "the whole trace, every event with all variables of its frame", "scratchpad"),
         Method("compact", "the whole trace, every event with what changed", "compact"),
-        Method("dynamic_scratchpad", "state by state: one in, the next out, no history", "dynamic"),
+        Method(
+            "dynamic_scratchpad",
+            "state by state: one in, the next out, no history",
+            "dynamic",
+            check_options=JumpOptions.of,
+        ),
+        Method(
+            "dynamic_instruction",
+            "the same instruction by instruction",
+            "dynamic_instruction",
+            check_options=JumpOptions.of,
+        ),
     ],
 )
 """Name of a method -> the method."""
@@ -93,12 +105,20 @@ THINK = (
 """The addition of `chain_of_thought` to a prompt."""
 
 
+def completion_of(prompt: str, form: str, answer: str) -> str:
+    """The completion of a prompt that is an answer in the form that was asked for."""
+    text = written(form, answer)
+    return f"{OPEN}\n{text}\n{CLOSE}" if prompt.endswith(THINK) and not text.startswith(OPEN) else text
+
+
 def named(text: str) -> tuple[Method, dict[str, str]]:
     """Method and options of ``NAME`` or ``NAME:OPTION=VALUE:OPTION=VALUE``. Raises InputError for anything
     else."""
     name, *parts = text.split(":")
     if name not in METHODS:
-        raise InputError(f"there is no method {name!r}. Known are {', '.join(METHODS)}.{_how_to_have_more()}")
+        raise InputError(
+            f"unknown method {name!r}. The methods are {', '.join(METHODS)}.{_how_to_have_more()}"
+        )
     options: dict[str, str] = {}
     for part in parts:
         option, equals, value = part.partition("=")
@@ -126,7 +146,7 @@ def check_methods(methods: Sequence[str], questions: Sequence[str]) -> None:
     """Raises InputError: no method, an unknown one, one twice, wrong options, or a question that a method
     cannot answer."""
     if not methods:
-        raise InputError(f"no method is named. Known are {', '.join(METHODS)}.")
+        raise InputError(f"no method is named. The methods are {', '.join(METHODS)}.")
     for text in methods:
         definition, options = named(text)
         if list(methods).count(text) > 1:
@@ -139,6 +159,15 @@ def check_methods(methods: Sequence[str], questions: Sequence[str]) -> None:
             )
         if definition.check_options is not None:
             definition.check_options(options)
+            if (
+                definition.notation in STEPWISE
+                and not JumpOptions.of(options).plain
+                and set(questions) - {"output"}
+            ):
+                raise InputError(
+                    f"{text}: steps of several events pass over states, so that only output can be read from "
+                    "them. Leave jump out, or ask --question output."
+                )
         elif options:
             raise InputError(f"{text}: the method {definition.name} has no options.")
 
@@ -146,13 +175,23 @@ def check_methods(methods: Sequence[str], questions: Sequence[str]) -> None:
 def check_answers(methods: Sequence[str], samples: Mapping[str, Iterable[Sample]]) -> None:
     """Raises InputError if a method cannot answer a sample. samples: question -> its samples."""
     for text in methods:
-        definition, _ = named(text)
-        if definition.refuses is None:
+        definition, options = named(text)
+        refuses = definition.refuses
+        if definition.notation in STEPWISE and not JumpOptions.of(options).plain:
+            refuses = _printed
+        if refuses is None:
             continue
         for question, of_question in samples.items():
             for sample in of_question:
-                if (reason := definition.refuses(sample)) is not None:
+                if (reason := refuses(sample)) is not None:
                     raise InputError(f"{definition.name} cannot answer {question}: {reason}.")
+
+
+def _printed(sample: Sample) -> str | None:
+    """The reason why steps of several events do not show an answer."""
+    if sample.data["form"] == "stdout":
+        return f"{sample.id} prints, and steps of several events pass over what is printed; leave jump out"
+    return None
 
 
 def unfit(truth: GroundTruth | str, method: str) -> str | None:
@@ -162,8 +201,11 @@ def unfit(truth: GroundTruth | str, method: str) -> str | None:
         return None
     if isinstance(truth, str):
         return truth
-    if notation == "dynamic" and not truth.once:
-        return "has several outermost frames, so that no state says that it is over"
+    if notation in STEPWISE and not truth.once:
+        return "has several outermost frames, so no state shows that the run is over"
+    granularity = truth.recording.environment.granularity
+    if NOTATIONS[notation].instructions and granularity != "instruction":
+        return "was recorded by line, not by instruction"
     return None
 
 
@@ -177,10 +219,19 @@ def trace_question(truth: GroundTruth, notation: str, *, explain: bool) -> str:
     return EXPLAINED[notation] + prompt if explain else prompt
 
 
-def step_question(truth: GroundTruth, state: str, *, explain: bool) -> str:
-    """The prompt for the state that follows a state."""
-    prompt = truth.text + step_prompt(truth.lines, state)
-    return EXPLAINED["dynamic"] + prompt if explain else prompt
+def step_question(
+    truth: GroundTruth, state: str, *, explain: bool, jump: int = 1, instructions: bool = False
+) -> str:
+    """The prompt for the state `jump` events after a state."""
+    prompt = truth.text + step_prompt(truth.lines, state, jump)
+    if not explain:
+        return prompt
+    if jump == 1 and not instructions:
+        return EXPLAINED["dynamic"] + prompt
+    words = explained_step("dynamic", instructions=instructions, back=False)
+    python = truth.recording.environment.python if instructions else None
+    run = run_text(python=python and ".".join(python.split(".")[:2]), call=None)
+    return words + (f"{run}\n\n" if run else "") + prompt
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -198,6 +249,14 @@ class Predicted:
     """The reason why the run could not be read further."""
     text: str = ""
     """The text of the model; of an interpreter the states that were read."""
+    jumps: tuple[int, ...] = ()
+    """Events from each state to the next; empty: one each."""
+
+    @classmethod
+    def of_steps(cls, run: JumpedRun) -> "Predicted":
+        """A run in steps of several events."""
+        text = "\n".join([state_text(state) for state in run.states])
+        return cls(states=run.states, stop=run.stop, given=1, why=run.why, text=text, jumps=run.jumps)
 
     @property
     def asked(self) -> int:
@@ -205,36 +264,8 @@ class Predicted:
         return len(self.states) - self.given + (self.stop is Stop.UNREADABLE)
 
 
-_FENCE = re.compile(r"^(`{3,})[\w+-]*[ \t]*\n(.*?)(?:^\1|\Z)", re.DOTALL | re.MULTILINE)
-_AFTER_PLACE = re.compile(r"\s*(:|\||->|<-|!|'|\"|prints\b|left out\b|\Z)")
-
-
-def inside(text: str) -> str:
-    """The last code fence of a text; without one, its first to last line that looks like a line of a
-    trace."""
-    fences = _FENCE.findall(text)
-    if fences:
-        return str(fences[-1][1]).strip("\n")
-    lines = text.split("\n")
-    matches = [number for number, line in enumerate(lines) if _looks_like_trace(line)]
-    return "\n".join(lines[matches[0] : matches[-1] + 1]) if matches else ""
-
-
-def _looks_like_trace(line: str) -> bool:
-    """Whether a line begins like a line of a trace; the rest may be unreadable."""
-    reader = LineReader(line.rstrip(), Objects())
-    try:
-        if reader.word("globals"):
-            return reader.line[reader.at :].lstrip().startswith((":", "'", '"'))
-        if reader.take("in ") or reader.take("open "):
-            reader.integer()
-        else:
-            if not reader.take("frame "):
-                reader.kind()
-            reader.place()
-    except Unread:
-        return False
-    return _AFTER_PLACE.match(reader.line, reader.at) is not None
+THINKS = "the thought does not end"
+"""Why such a text has no state and no trace."""
 
 
 def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> Moment | str:
@@ -242,23 +273,32 @@ def read_state(text: str, *, notation: str = "dynamic", previous: str = "") -> M
 
     previous: the text of the state before it, for notations in which a state follows another.
     """
-    body = inside(text).partition("\n\n")[0]
+    body = trace_in(text).partition("\n\n")[0]
     if not body.strip():
-        return "there is no state in it"
+        return "the completion has no state"
     parsed = NOTATIONS[notation].parse(f"{previous}\n{body}" if previous else body)
     if parsed.unreadable:
         line = parsed.unreadable[0].line - (previous.count("\n") + 1 if previous else 0)
         return f"line {line}: {parsed.unreadable[0].why}"
     states = parsed.moments[1:] if previous else parsed.moments
     if len(states) != 1:
-        return f"{len(states)} states, and one was asked for"
+        return f"{len(states)} states, where one was asked for"
     return states[0]
+
+
+def state_said(completion: str) -> Moment | str:
+    """The state in a completion, as `read_state` reads it, without the model's thoughts."""
+    speech, thinks = without_thinking(completion)
+    return THINKS if thinks else read_state(speech)
 
 
 def read_trace(text: str, notation: str, *, truncated: bool = False, source: str | None = None) -> Predicted:
     """The run in a model's text, up to the first line that cannot be read. truncated: the text was cut at the
     limit of tokens. source: the source of the program."""
-    body = inside(text)
+    speech, thinks = without_thinking(text)
+    if thinks:
+        return Predicted(states=(), stop=Stop.UNREADABLE, why=THINKS, text=text)
+    body = trace_in(speech)
     if truncated:
         body = body.rpartition("\n")[0]
     parsed = NOTATIONS[notation].parse(body, source)
@@ -270,7 +310,7 @@ def read_trace(text: str, notation: str, *, truncated: bool = False, source: str
     elif truncated or parsed.cut:
         stop = Stop.BUDGET
     elif not states:
-        stop, reason = Stop.UNREADABLE, "there is no trace in it"
+        stop, reason = Stop.UNREADABLE, "the completion has no trace"
     return Predicted(states=states, stop=stop, why=reason, text=text)
 
 
@@ -286,9 +326,16 @@ class PromptedRun:
     """
 
     def __init__(
-        self, truth: GroundTruth, first: Moment, *, budget: int, until: Sample | None = None
+        self,
+        truth: GroundTruth,
+        first: Moment,
+        *,
+        budget: int,
+        until: Sample | None = None,
+        instructions: bool = False,
     ) -> None:
         self.truth = truth
+        self.instructions = instructions
         self.states = [first]
         self.state = state_text(first)
         self.budget = budget
@@ -299,11 +346,11 @@ class PromptedRun:
 
     def prompt(self, *, explain: bool) -> str:
         """The prompt for the state after the last one."""
-        return step_question(self.truth, self.state, explain=explain)
+        return step_question(self.truth, self.state, explain=explain, instructions=self.instructions)
 
     def take(self, text: str) -> None:
         """Read the next state from a model's text."""
-        state = read_state(text)
+        state = state_said(text)
         if isinstance(state, str):
             self.stop, self.why = Stop.UNREADABLE, state
             return
@@ -335,14 +382,24 @@ class PromptedRun:
         return Predicted(states=tuple(self.states), stop=stop, given=1, why=self.why, text=text)
 
 
-def agreement(truth: GroundTruth, predicted: Predicted, *, event: int | None = None) -> RunAgreement:
-    """The predicted run against the recording. event: the first event of a run that begins later; it ends
-    when the question is answered, so missing states at its end are not a fault."""
+def agreement(
+    truth: GroundTruth, predicted: Predicted, *, event: int | None = None, instructions: bool = False
+) -> RunAgreement:
+    """The predicted run against the recording.
+
+    event: the first event of a run that begins later; it ends when the question is answered, so missing
+    states at its end are not a fault. instructions: the states are those at instructions.
+    """
     mine = predicted.states[predicted.given :]
     if event is None:
-        return compare_runs(mine, islice(truth.states(), predicted.given, None), predicted.stop)
+        true = islice(truth.states(instructions=instructions), predicted.given, None)
+        return compare_runs(mine, reached(true, predicted.jumps), predicted.stop)
     more = predicted.stop is Stop.BUDGET  # the next state was not asked for
-    true = islice(truth.states_from(event), predicted.given, predicted.given + predicted.asked + more)
+    true = islice(
+        truth.states_from(event, instructions=instructions),
+        predicted.given,
+        predicted.given + predicted.asked + more,
+    )
     return compare_runs(mine, true, predicted.stop)
 
 
@@ -424,7 +481,7 @@ def _next_line(sample: Sample, truth: GroundTruth, predicted: Predicted) -> str 
 
 def _statements(truth: GroundTruth, file: str) -> Statements:
     parsed = statements(truth.recording.source(file) or "")
-    assert parsed is not None, "questions are asked of sources that can be parsed"
+    assert parsed is not None, "questions need sources that can be parsed"
     return parsed
 
 
@@ -459,4 +516,6 @@ def _seen(states: Iterable[Moment], truth: GroundTruth) -> Iterator[_Seen]:
             suspended.setdefault((running.function, running.line), []).append(stack[-1])
         was_left = moment.kind in ENDS
         file = truth.program.filename if running.file is None else running.file
+        if moment.kind is Kind.INSTRUCTION:
+            continue
         yield _Seen(moment.kind, index, stack[-1], running.function, file, running.line)

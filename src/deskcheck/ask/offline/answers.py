@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.results.harness_logs import SamplesFile, answers_in, is_samples_file, sample_of
 from deskcheck.ask.results.inspect_logs import read_log
 from deskcheck.files import NotJSON, read_file, read_json, write_file
@@ -78,7 +79,7 @@ def _of_harness(path: Path) -> Iterator[Answer]:
     for row in file.rows():
         if (sample := sample_of(row)) is not None:
             for completion in answers_in(row):
-                yield {"id": sample.id, "completion": completion, "model": file.model}
+                yield {"id": sample.id, "completion": completion, "model": file.model, "stop_reason": CLOSE}
 
 
 def _content(file: Path) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.questions.lines import Questions, lines_of, sample_in
 from deskcheck.ask.scoring.score import METRICS, RUN_FORMS, score_answer
 from deskcheck.recording import InputError
@@ -129,6 +130,7 @@ def documents(path: Path) -> list[dict[str, str]]:
 
 
 def score(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """``process_results`` of the tasks: the score of an answer, and the metrics of its kind."""
-    scored = score_answer(sample_in(doc["sample"].encode()), results[0])
+    """``process_results`` of the tasks: the score of an answer, and the metrics of its kind. The tasks end an
+    answer at [/ANSWER], which the harness removes."""
+    scored = score_answer(sample_in(doc["sample"].encode()), results[0], stop_reason=CLOSE)
     return {"score": scored.score, **scored.metrics}

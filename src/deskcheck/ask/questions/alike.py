@@ -14,8 +14,8 @@ from deskcheck.ask.samples.source import cluster_of
 from deskcheck.recording import Kind, Recording
 
 MOST = 2
-REASON = f"its function was asked {MOST} times along this path, or with this answer"
-AMBIGUOUS = "a call that reads the same had another answer"
+REASON = f"its function already has {MOST} questions on this path, or with this answer"
+AMBIGUOUS = "a call with the same text has a different answer"
 
 _T = TypeVar("_T")
 _Lot = tuple[int, str]

@@ -35,7 +35,7 @@ def _of_user(path: str | None, note: Note) -> Iterator[Sample]:
     if path is None:
         raise InputError(f"program: give your file as program:PATH, or only its path. {HOLDS}")
     if not Path(path).is_file():
-        raise InputError(f"{path}: file not found. {HOLDS}")
+        raise InputError(f"{path}: no such file. {HOLDS}")
     return map(program_sample, read_coding_tasks(Path(path), path))
 
 
@@ -63,7 +63,7 @@ BENCHMARKS: dict[str, BenchmarkReader] = {
         *PREDICTED_BENCHMARKS,
         *REVAL_BENCHMARKS,
         BenchmarkReader(
-            "program", "tasks of your own, in a file of rows: program:PATH, or its path alone", _of_user
+            "program", "your own tasks, in a file of rows: program:PATH, or only its path", _of_user
         ),
     ]
 }
@@ -98,7 +98,7 @@ def _in_environment(samples: Iterator[Sample], name: str, text: str) -> Iterator
     find(name)
     for sample in samples:
         if sample.data["form"] not in FORMS:
-            raise InputError(f"{text}: an environment is for answers that are programs.")
+            raise InputError(f"{text}: leave the environment out: only answers that are programs need one.")
         yield replace(sample, data={**sample.data, "environment": name})
 
 
@@ -114,8 +114,8 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
         named = _named(text)
         if named is None:
             raise InputError(
-                f"{text}: names no benchmark. Known are {', '.join(BENCHMARKS)}, each as NAME, NAME:PATH or "
-                f"NAME@ENVIRONMENT:PATH."
+                f"{text}: unknown benchmark. The benchmarks are {', '.join(BENCHMARKS)}. Write NAME, "
+                f"NAME:PATH or NAME@ENVIRONMENT:PATH."
             )
         benchmark, path, environment = named
         if benchmark.name in by_benchmark:
@@ -127,6 +127,6 @@ def benchmark_samples(texts: Sequence[str], *, note: Note = lambda text: None) -
         for sample in by_benchmark[benchmark.name]:
             if benchmark_of.setdefault(sample.id, benchmark.name) != benchmark.name:
                 raise InputError(
-                    f"{text}: {sample.id!r} is the id of a sample of {benchmark_of[sample.id]}, too."
+                    f"{text}: a sample of {benchmark_of[sample.id]} also has the id {sample.id!r}."
                 )
     return by_benchmark

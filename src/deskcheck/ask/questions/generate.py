@@ -45,7 +45,7 @@ def of_each(
         if not ids.add(key_of(recording.id)):
             raise InputError(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
-                "record them into one folder, which refuses an id that it has."
+                f"record the programs again into one folder."
             )
         if doubtful:
             run_result = replace(recording.run_result, refused=None)
@@ -84,7 +84,7 @@ def of_each(
 
 def check_questions(names: Sequence[str], available: Iterable[str]) -> None:
     if not names:
-        raise InputError(f"nothing to ask: name at least one of {', '.join(available)}.")
+        raise InputError(f"no question is named. The questions are {', '.join(available)}.")
     for name in names:
         if name not in available:
-            raise InputError(f"there is no question {name!r}. Known are {', '.join(available)}.")
+            raise InputError(f"unknown question {name!r}. The questions are {', '.join(available)}.")

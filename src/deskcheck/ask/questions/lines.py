@@ -22,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.questions.benchmarks import benchmark_samples
 from deskcheck.ask.questions.generate import check_questions, of_each
 from deskcheck.ask.questions.load import Folder, by_folder, folder_of
@@ -173,7 +174,7 @@ def _write(
             if not written:
                 every = (f"{n} {reason}" for reasons in excluded.values() for reason, n in reasons.items())
                 reasons_text = "; ".join(every)
-                raise InputError(f"there is nothing to ask: {reasons_text or 'no recordings'}.")
+                raise InputError(f"no questions: {reasons_text or 'no recordings'}.")
             os.replace(unfinished, path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -210,7 +211,7 @@ def lines_of(path: Path, *, empty: bool = False) -> Iterator[Line]:
     """The lines of a file. empty: also lines that have only white space. Raises InputError if the file cannot
     be read."""
     if not path.is_file():
-        raise InputError(f"{path}: file not found." if not path.exists() else f"{path}: is not a file.")
+        raise InputError(f"{path}: no such file." if not path.exists() else f"{path}: is not a file.")
     try:
         with open_file(path) as file:
             offset = 0
@@ -245,7 +246,7 @@ def _object(raw: bytes) -> dict[str, object]:
         raise ValueError(f"is longer than {LINE_BYTES} bytes")
     row = read_json(raw)
     if not isinstance(row, dict):
-        raise ValueError("is no JSON object")
+        raise ValueError("is not a JSON object")
     return row
 
 
@@ -357,7 +358,7 @@ class Questions:
         lines = [line for line in lines_of(self.path) if line.offset in offsets]
         repeated = sample_in(lines[0].raw).id
         numbers = " and ".join(str(line.number) for line in lines)
-        raise InputError(f"{self.path}: lines {numbers} both have the id {repeated!r}. Give each its own.")
+        raise InputError(f"{self.path}: lines {numbers} have the id {repeated!r}. Give each a different id.")
 
 
 # -- answers -----------------------------------------------------------------------------------------
@@ -384,24 +385,26 @@ def answer_in_line(raw: bytes) -> Given:
     if not isinstance(question_id, str):
         raise ValueError('has no "id" that is text')
     if completion is not None and not isinstance(completion, str):
-        raise ValueError('its "completion" is no text')
+        raise ValueError('its "completion" is not text')
     model = row.get("model")
     if isinstance(model, str):
         del row["model"]
     try:
         extra = json.dumps(row) if row else None
     except RecursionError:
-        raise ValueError("is nested too deep") from None
+        raise ValueError("is nested too deeply") from None
     return Given(question_id, completion, model if isinstance(model, str) else None, extra, _stop_reason(row))
 
 
 def _stop_reason(row: dict[str, object]) -> str | None:
     """The reason why the completion ended. OpenAI and vLLM give it in ``finish_reason``, Anthropic and
-    Inspect in ``stop_reason``. vLLM may give the stop word or token. A refusal of OpenAI's is in
-    ``refusal``."""
+    Inspect in ``stop_reason``. vLLM may give the stop word or token there; [/ANSWER] closes the answer. A
+    refusal of OpenAI's is in ``refusal``."""
     finish, stop = row.get("finish_reason"), row.get("stop_reason")
     if row.get("refusal"):
         return "refusal"
+    if stop == CLOSE:
+        return CLOSE
     if isinstance(finish, str):
         return finish
     if isinstance(stop, str):

@@ -50,8 +50,8 @@ def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
     files = [path for folder in folders for path in sorted(Path(folder).rglob(f"*{SUFFIX}"))]
     if not files:
         raise InputError(
-            f"{', '.join(map(str, folders))}: no trajectories of notebooks there. Make them with: "
-            "deskcheck record notebooks:FOLDER --out RUNS"
+            f"{', '.join(map(str, folders))}: no trajectories of notebooks. Make them with: deskcheck record "
+            "notebooks:FOLDER --out RUNS"
         )
     return files
 
@@ -114,8 +114,8 @@ def _longest(files: Sequence[Path], questions: Sequence[str], options: NotebookO
         trajectory = read_trajectory(path)
         if trajectory.id in path_of:
             raise InputError(
-                f"{path} and {path_of[trajectory.id]}: both are the trajectory {trajectory.id!r}. "
-                "Ask about their folders one at a time, or delete one."
+                f"{path} and {path_of[trajectory.id]}: both have the id {trajectory.id!r}. Ask about their "
+                "folders one at a time, or delete one."
             )
         path_of[trajectory.id] = path
         for moment in _moments(trajectory, with_state=False):
@@ -164,7 +164,7 @@ def _drawn(numbers: list[int], count: int | None, seed: str) -> frozenset[int]:
     return frozenset(random.Random(seed).sample(numbers, count))
 
 
-MORE_THAN_RAISE = "more of its notebook's cells raise nothing than raise"
+MORE_THAN_RAISE = "left out so that as many cells raise as do not"
 NO_EXCEPTION = "None"
 """The answer to `crash` where a cell raises nothing."""
 
@@ -316,7 +316,7 @@ def _target(question: str, moment: _Moment) -> str:
             return moment.execution.source.strip()
 
 
-REPLAY = "deskcheck record NAME.trajectory.parquet --out FOLDER runs it again, and asks about that"
+REPLAY = "deskcheck record NAME.trajectory.parquet --out FOLDER runs it again; ask about the result"
 """The advice for a live recording, or a log."""
 
 
@@ -327,11 +327,11 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
     target = _target(question, moment)
     execution = moment.execution
     if is_own(execution.source):
-        return "a command of deskcheck's own"
+        return "a command of deskcheck"
     if question == "crash" and not execution.source.strip():
         return "empty"
     if question == "crash" and _raises_plainly(execution.source):
-        return "it has a statement that raises"
+        return "it has a raise statement"
     if question in ("cell_output", "crash"):
         if execution.status not in (Status.OK, Status.ERROR):
             return f"ended otherwise: {execution.status}"
@@ -340,17 +340,17 @@ def _unfit(question: str, moment: _Moment, options: NotebookOptions) -> str | No
         if question == "cell_output" and any(output.length is not None for output in execution.outputs):
             return "its output is cut"
         if execution.confined is not None:
-            return f"a rule of the sandbox stood in its way: {execution.confined}"
+            return f"the sandbox refused it something: {execution.confined}"
         if any(output.type == "error" and output.name == _NO_INPUT for output in execution.outputs):
-            return "it asks its user for input"
+            return "it asks the user for input"
         if execution.repeats is False:
             return "its output does not repeat"
         if execution.repeats is None and not options.unchecked:
-            return f"not checked whether its output repeats: {REPLAY}"
+            return f"its output was not checked for repeatability: {REPLAY}"
     elif not target:
         return "empty"
     if OPEN in target or CLOSE in target:
-        return "the answer holds the marks that answers stand between"
+        return "the answer contains the marks that enclose answers"
     return None
 
 

@@ -30,7 +30,9 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
     for word in sampling.prompt:
         named = _KIND.fullmatch(word)
         if named and named[1] not in questions:
-            raise InputError(f"--prompt {word}: {named[1]} is not asked. Asked are {', '.join(questions)}.")
+            raise InputError(
+                f"--prompt {word}: {named[1]} is not one of the questions: {', '.join(questions)}."
+            )
         path = Path(named[2] if named else word)
         try:
             text = read_text(path)
@@ -50,11 +52,15 @@ def own_words(sampling: Sampling, questions: Sequence[str]) -> dict[str, str]:
 def in_own_words(samples: Sequence[Sample], template: str) -> list[Sample]:
     """The samples with the text as their prompt. Its fields are filled: ``{{code}}`` with the program,
     ``{{program}}``, ``{{question}}`` and ``{{task}}`` with these parts of deskcheck's prompt, and each line
-    of the question by its label, such as ``{{call}}`` or ``{{about_to_run}}``.
+    of the question by its label, such as ``{{call}}`` or ``{{about_to_run}}``. The strict score of their
+    answers also takes a whole assertion, as CRUXEval's prompts ask for it.
 
     Raises InputError: a question does not have a field of the text.
     """
-    return [replace(sample, parts={"own": _filled(template, sample)}) for sample in samples]
+    return [
+        replace(sample, parts={"own": _filled(template, sample)}, data={**sample.data, "own_words": True})
+        for sample in samples
+    ]
 
 
 def _filled(template: str, sample: Sample) -> str:
@@ -62,9 +68,7 @@ def _filled(template: str, sample: Sample) -> str:
 
     def fill(match: re.Match[str]) -> str:
         if match[1] not in fields:
-            raise InputError(
-                f"--prompt: {{{{{match[1]}}}}} is not known of {sample.id}. It has {', '.join(fields)}."
-            )
+            raise InputError(f"--prompt: {sample.id} has no {{{{{match[1]}}}}}. It has {', '.join(fields)}.")
         return fields[match[1]]
 
     return _PLACE.sub(fill, template).rstrip("\n")

@@ -173,8 +173,8 @@ def _guessed_codesense_input(prompt: str) -> str:
 @guesses("codesense_statement", "codesense_block")
 def _after_statement(prompt: str) -> str:
     """The literal that the statement assigns, or the value of a variable in it."""
-    statement = tree_of(labelled(prompt, "Statement")).body
-    assigned = statement[0] if statement and isinstance(statement[0], ast.Assign) else None
+    statements = tree_of(labelled(prompt, "Statement")).body
+    assigned = statements[0] if statements and isinstance(statements[0], ast.Assign) else None
     if assigned is not None and is_literal(ast.unparse(assigned.value)):
         return ast.unparse(assigned.value)
     values = dict(re.findall(r"^    (\w+) = (.*)$", prompt, re.MULTILINE))

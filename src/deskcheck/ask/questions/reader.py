@@ -74,13 +74,13 @@ def of_calls(
         for program in programs(source if path is None else f"{source}:{path}", note=note):
             if program.expected is None:
                 raise InputError(
-                    f"{program.id}: has no published answer; the key 'output' holds it in CRUXEval."
+                    f"{program.id}: has no published answer; CRUXEval has it in the key 'output'."
                 )
             try:
                 yield sample(program, shown(lines(program.code)), program.expected, strict=False)
             except Refused as reason:
                 raise InputError(
-                    f"{name}: {program.id}: its own input is not an allowed answer: {reason}"
+                    f"{name}: {program.id}: its published input is not an allowed answer: {reason}"
                 ) from None
 
     return BenchmarkReader(name, about, read)

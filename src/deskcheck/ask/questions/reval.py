@@ -94,18 +94,18 @@ def _state(recording: Recording, stops: list[_Stop], line: int, name: str) -> li
 def _text(value: Any) -> str:
     if isinstance(value, Value):
         if not plain(value):
-            raise Unfit("the variable is no plain data")
+            raise Unfit("the variable is not plain data")
         value = _python(value)
     text = repr(value)
     if len(text) > STATE_CHARS:
-        raise Unfit("the value is long")
+        raise Unfit("the value is too long")
     return text
 
 
 def _python(value: Value) -> Any:
     readable, result = read_value(render(value))
     if not readable:
-        raise Unfit("the variable is no plain data")
+        raise Unfit("the variable is not plain data")
     return result
 
 
@@ -126,12 +126,12 @@ def _values(node: ast.expr, states: list[Any]) -> list[Any]:
             return [item for of, at in pairs for item in _item(of, at)]
         case ast.Tuple(elts=parts):
             return list(itertools.product(*(_values(part, states) for part in parts)))
-    raise Unfit("an index that is worked out")  # the set's own code comes to Nil there, whatever ran
+    raise Unfit("an index that is an expression")  # the set's own code comes to Nil there, whatever ran
 
 
 def _attribute(container: Any, name: str) -> Any:
     if not isinstance(container, Value):
-        raise Unfit("an attribute of no object of the program")
+        raise Unfit("an attribute of something other than an object of the program")
     for key, value in container.fields:
         if key == name:
             return _python(value) if plain(value) else value
@@ -140,7 +140,7 @@ def _attribute(container: Any, name: str) -> Any:
 
 def _item(container: Any, index: Any) -> list[Any]:
     if isinstance(container, Value) or isinstance(index, Value):
-        raise Unfit("an item of no plain data")
+        raise Unfit("an item that is not plain data")
     try:
         return [container[index]]
     except (TypeError, KeyError, IndexError):

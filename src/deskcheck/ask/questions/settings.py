@@ -15,14 +15,14 @@ class Sampling:
     per_recording: Annotated[int | None, Setting("Samples of each kind from one recording.", min=1)] = None
     limit: Annotated[
         int | None,
-        Setting("Samples of each kind in all; they are drawn, and folders and programs take turns.", min=1),
+        Setting("Samples of each kind in total, drawn from folders and programs in turn.", min=1),
     ] = None
     seed: Annotated[int, Setting("Seed of the draw of samples.")] = 0
     shots: Annotated[
         int | None,
         Setting(
-            "Worked examples in each prompt, drawn from samples about other programs. By default the one "
-            "that deskcheck has.",
+            "Worked examples in each prompt, drawn from samples about other programs. By default one that is "
+            "built in.",
             min=0,
         ),
     ] = None
@@ -36,8 +36,8 @@ class Sampling:
     doubtful: Annotated[
         bool,
         Setting(
-            "Also ask about recordings that are not repeatable, that the tracer has changed, or that the "
-            "sandbox refused something."
+            "Also ask about recordings that are not repeatable, or changed by the tracer, or by a refusal of "
+            "the sandbox."
         ),
     ] = False
 
@@ -54,23 +54,23 @@ class NotebookOptions:
     state: Annotated[
         tuple[str, ...],
         Setting(
-            "How much is shown of the kernel's variables: none, names, used, changed, full. With none "
-            "among them, the effect of the others is reported.",
+            "Variables of the kernel in the prompt: none, names, used, changed, full. If none is among them, "
+            "the effect of the others is reported.",
             commas=True,
         ),
     ] = ("none",)
-    history_tokens: Annotated[int, Setting("Estimated tokens for the cells before.", min=0)] = 4000
+    history_tokens: Annotated[int, Setting("Estimated tokens for earlier cells.", min=0)] = 4000
     state_tokens: Annotated[int, Setting("Estimated tokens for the variables.", min=0)] = 2000
     actions: int = 5
     quantile: float = 0.99
-    unchecked: Annotated[
-        bool, Setting("Also ask for outputs for which it is not known whether they repeat.")
-    ] = False
+    unchecked: Annotated[bool, Setting("Also ask for outputs that were not checked for repeatability.")] = (
+        False
+    )
 
     def __post_init__(self) -> None:
         for name in self.state:
             if name not in VIEWS:
-                raise InputError(f"there is no state {name!r}. Known are {', '.join(VIEWS)}.")
+                raise InputError(f"unknown state {name!r}. The states are {', '.join(VIEWS)}.")
         if not self.state or len(set(self.state)) != len(self.state):
             raise InputError(
                 f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."

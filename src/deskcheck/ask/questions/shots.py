@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.samples.prompts import EXAMPLE, YOURS
 from deskcheck.ask.samples.sample import Sample
 
@@ -33,7 +33,8 @@ def _with_shots(
     others = [cluster for cluster in by_cluster if cluster != sample.cluster]
     chosen = [rng.choice(by_cluster[cluster]) for cluster in rng.sample(others, shots)]
     examples = "\n\n".join(
-        f"{EXAMPLE}\n\n{_question_text(example)}\n{OPEN}{example.answer}{CLOSE}" for example in chosen
+        f"{EXAMPLE}\n\n{_question_text(example)}\n{written(example.data['form'], example.answer)}"
+        for example in chosen
     )
     parts = {name: text.removeprefix(_HEAD) for name, text in _parts_of_sample(sample).items()}
     first = next(iter(parts))

@@ -7,7 +7,6 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from deskcheck.ask.answers.parsing import value_in
 from deskcheck.ask.answers.values import canonical
 
 KS = (1, 2, 5, 10, 20, 50, 100)
@@ -25,7 +24,7 @@ def vote_of(answer: str | None) -> Hashable:
     """Equal for answers with the same value, or else the same text up to white space."""
     if answer is None:
         return None
-    value = canonical(value_in(answer))
+    value = canonical(answer)
     return (" ".join(answer.split()),) if value is None else value
 
 

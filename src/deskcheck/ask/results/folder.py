@@ -177,8 +177,8 @@ def _same(home: Path, card: Mapping[str, Any], stack: ExitStack) -> Path | None:
         stack.enter_context(_locked(folders[0]))
     except InputError as error:
         raise InputError(
-            f"{folders[0]}: the same is being asked there now. Wait for it; --out NEW_FOLDER asks it once "
-            "more."
+            f"{folders[0]}: another process asks the same questions there now. Wait for it, or choose a new "
+            "folder with --out."
         ) from error
     return folders[0]
 
@@ -197,9 +197,7 @@ def _locked(folder: Path) -> Iterator[None]:
     except RecordingError as error:
         raise InputError(str(error)) from error
     except OSError as error:
-        raise InputError(
-            f"{folder}: cannot be made: {error.strerror}. Name a run folder elsewhere."
-        ) from error
+        raise InputError(f"{folder}: cannot be made: {error.strerror}. Choose another folder.") from error
     try:
         yield
     finally:
@@ -210,7 +208,7 @@ def _check_same(folder: Path, card: Mapping[str, Any]) -> None:
     old = read_card(folder)
     if old is None:
         if (folder / "samples.parquet").exists():
-            raise InputError(f"{folder}: holds a run already. Give another folder, or remove this one.")
+            raise InputError(f"{folder}: already has a run. Choose another folder, or remove this one.")
         return
     if old.get("key") == card["key"]:
         return
@@ -221,9 +219,8 @@ def _check_same(folder: Path, card: Mapping[str, Any]) -> None:
         name for name in {**old, **card} if name not in _NOT_DECISIVE and old.get(name) != card.get(name)
     ]
     raise InputError(
-        f"{folder}: holds a run already, and this one differs from it in: "
-        f"{', '.join(names) or 'arguments that are not kept'}. "
-        "Give another folder, or remove this one."
+        f"{folder}: already has a run with other settings: "
+        f"{', '.join(names) or 'arguments that are not kept'}. Choose another folder, or remove this one."
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.results.rows import Key, LoggedRun, ScoredSample, scored_elsewhere, scored_here, seconds
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.score import Reading, score_answer
@@ -115,8 +116,8 @@ def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterat
                 scores.setdefault((str(row.get("filter", "none")), metric), []).append((row, score))
     for metric, count in odd.items():
         notes.append(
-            f"{path.name}: left out: {count} values of {metric} that are not scores from 0 to 1 with more as "
-            "better."
+            f"{path.name}: left out: {count} values of {metric} that are not scores from 0 (worst) to 1 "
+            f"(best)."
         )
     filters, metrics = ({key[part] for key in scores} for part in (0, 1))
     rows = dict(ours)
@@ -161,7 +162,7 @@ def _model(results: Mapping[str, Any]) -> str:
 
 def _scored_again(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[ScoredSample]:
     for epoch, completion in enumerate(answers_in(row), 1):
-        scored = score_answer(sample, completion)
+        scored = score_answer(sample, completion, stop_reason=CLOSE)
         yield scored_here(sample, scored, model, id=sample.id, completion=completion, epoch=epoch)
 
 

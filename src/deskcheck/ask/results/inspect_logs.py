@@ -71,7 +71,7 @@ def scored_of(samples: Sequence["EvalSample"], key: Key) -> Iterator[ScoredSampl
         reading, reason = figures.get("reading", ""), score.explanation or ""
         if sample.limit is not None and reading == Reading.EMPTY:
             reading = Reading.CUT.value
-            reason = f"the sample met its limit before there was an answer: {sample.limit.type}"
+            reason = f"the sample reached a limit before it had an answer: {sample.limit.type}"
         yield ScoredSample(
             id=str(sample.id),
             program=metadata["program"],

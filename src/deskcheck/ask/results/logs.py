@@ -48,7 +48,7 @@ def read_logs(paths: Sequence[str | os.PathLike[str]], *, cluster: str | None = 
             runs.setdefault(run.key, []).append(run)
     results = [_newest(key, runs[key], notes) for key in _in_order(runs)]
     if not results:
-        raise InputError(f"{paths[0]}: there is nothing to report. " + " ".join(notes))
+        raise InputError(f"{paths[0]}: no runs to report on. " + " ".join(notes))
     return Logs(results=tuple(results), notes=tuple(notes))
 
 
@@ -89,8 +89,8 @@ def _check_same(run: LoggedRun, rows: Sequence[tuple[ScoredSample, LoggedRun, Sc
     for row, newer, newer_row in rows:
         if row.prompt != newer_row.prompt:
             raise InputError(
-                f"{run.folder}: its question {row.id!r} differs from that in {newer.folder}. Report "
-                "of them one at a time."
+                f"{run.folder}: its question {row.id!r} differs from that in {newer.folder}. Report on them "
+                "one at a time."
             )
 
 
@@ -129,8 +129,8 @@ def _runs_in(path: Path, cluster: str | None, notes: list[str], read: set[Path])
             yield run
             if count := sum(row.reading == NOT_ANSWERED for row in run.samples):
                 notes.append(
-                    f"{folder}: {run.key.model} did not answer {count} of the {run.key.question} questions: "
-                    "they count as wrong."
+                    f"{folder}: {run.key.model} did not answer {count} of the {run.key.question} questions. "
+                    "They count as wrong."
                 )
     if folders or scores:
         return
@@ -152,7 +152,7 @@ def _logs_in(path: Path) -> list[Path]:
     logs = sorted({*path.rglob("*.eval"), *filter(is_samples_file, path.rglob("samples_*.jsonl"))})
     if not logs:
         raise InputError(
-            f"{path}: holds no run: neither samples.parquet, which `deskcheck ask` writes, nor scores of "
+            f"{path}: has no run: neither samples.parquet, which `deskcheck ask` writes, nor scores of "
             "`deskcheck offline score`, nor logs of "
             "Inspect's (.eval), nor samples of lm-evaluation-harness (samples_TASK_DATE.jsonl)."
         )

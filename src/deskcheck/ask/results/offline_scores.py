@@ -87,7 +87,7 @@ def _questions(folder: Path) -> dict[str, Sample]:
             f"the folder, or: {_AGAIN}"
         )
     if Questions(path).digest_of_all() != digest:
-        raise InputError(f"{folder}: {path} holds other questions than those that were scored. {_AGAIN}")
+        raise InputError(f"{folder}: {path} has other questions than those that were scored. {_AGAIN}")
     return {sample.id: sample for sample in (sample_in(line.raw) for line in lines_of(path))}
 
 
@@ -97,7 +97,7 @@ def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     lacking = {shard.name for shard in read_plan(job_folder).shards} - {*lines, *parts_of(lines)}
     if lacking:
         raise InputError(
-            f"{job_folder.manifest}: its scores are incomplete: it lacks {min(lacking)}. {_AGAIN}"
+            f"{job_folder.manifest}: its scores are incomplete: {min(lacking)} is missing. {_AGAIN}"
         )
     for shard in lines:
         yield from read_rows(job_folder.file("scores", shard))
@@ -122,5 +122,5 @@ def _scored(row: Mapping[str, Any], model: str, sample: Sample, epoch: int) -> S
 
 def _unanswered(sample: Sample, model: str) -> ScoredSample:
     metrics = dict.fromkeys(METRICS.get(sample.data["form"], ()), 0.0)
-    scored = AnswerScore(0.0, None, "there is no completion", metrics)
+    scored = AnswerScore(0.0, None, "no completion", metrics)
     return scored_here(sample, scored, model, completion="", reading=NOT_ANSWERED)

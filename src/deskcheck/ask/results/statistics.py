@@ -6,7 +6,7 @@ adjusted.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
@@ -77,11 +77,8 @@ def mean_interval(
 ) -> Interval:
     """The mean of scores with a 95 % interval that allows for clusters.
 
-    A bound p is t standard errors away from the mean m. The standard error at m is the cluster jackknife's;
-    at p it is p(1 - p) / (m(1 - m)) times that, because rare successes come in few clusters, and a small mean
-    can have missed them all. t is Student's, with `effective_clusters` - 1 degrees of freedom. The interval
-    is at least Wilson's (1927, J. Am. Stat. Assoc. 22, 209) for all samples, and at most Wilson's for the
-    effective clusters. With one sample a cluster the two are the same. benchmarks/intervals.py measures it.
+    The bounds are those of `_bounds`, where a score of mean p has the variance p(1 - p). With one sample a
+    cluster they are Wilson's (1927, J. Am. Stat. Assoc. 22, 209). benchmarks/intervals.py measures them.
 
     Raises:
         ValueError: no scores, a score outside 0 to 1, or not one cluster for each score.
@@ -99,9 +96,9 @@ def interval_of(counts: Sequence[int], totals: Sequence[float], *, by_execution:
     n = sum(counts)
     if n == 0:
         raise ValueError("no scores: the mean of nothing does not exist")
-    mean, effective = _mean(counts, totals), effective_clusters(counts)
+    mean, effective = min(1.0, math.fsum(totals) / n), effective_clusters(counts)
     enough = effective >= LEAST_CLUSTERS
-    low, high = _clustered_bounds(counts, totals) if enough else (None, None)
+    low, high = _mean_bounds(counts, totals) if enough else (None, None)
     alone = by_execution and not enough and n >= LEAST_CLUSTERS
     return Interval(
         value=mean,
@@ -110,48 +107,61 @@ def interval_of(counts: Sequence[int], totals: Sequence[float], *, by_execution:
         n=n,
         clusters=len(counts),
         effective=effective,
-        by_execution=_bounds(mean, 0.0, n, n) if alone else None,
+        by_execution=_mean_bounds([1] * n, [mean] * n) if alone else None,
     )
 
 
-def _mean(counts: Sequence[int], totals: Sequence[float]) -> float:
-    return min(1.0, math.fsum(totals) / sum(counts))
+def _mean_bounds(counts: Sequence[int], totals: Sequence[float]) -> tuple[float, float]:
+    return _bounds(counts, totals, 0.0, lambda mean: max(0.0, mean * (1 - mean)))
 
 
-def _clustered_bounds(counts: Sequence[int], totals: Sequence[float]) -> tuple[float, float]:
-    """The interval of the mean of at least two effective clusters."""
-    effective = effective_clusters(counts)
-    away = _quantile(_CONFIDENCE, int(effective) - 1) * math.sqrt(_variance_of_mean(counts, totals))
-    return _bounds(_mean(counts, totals), away, effective, sum(counts))
+def _bounds(
+    counts: Sequence[int], totals: Sequence[float], least: float, variance: Callable[[float], float]
+) -> tuple[float, float]:
+    """The 95 % interval of the mean of values from `least` to 1, in at least two effective clusters.
 
+    `variance` is that of one sample by the mean. A bound x is t standard errors away from the mean m. The
+    standard error at m is that of `_variance_of_mean`; at x it is variance(x) / variance(m) times that,
+    because rare successes come in few clusters, and a small mean can have missed them all. t is Student's,
+    with `effective_clusters` - 1 degrees of freedom.
 
-def _bounds(mean: float, away: float, effective: float, n: int) -> tuple[float, float]:
-    """The interval of a mean whose bounds would be `away` from it if its standard error were constant."""
+    The distance is at most that of independent samples, as many as there are effective clusters: samples of a
+    cluster cannot be more alike than equal. It is at least that of as many independent samples as the sum of
+    the squared sizes, so that it is never 0. With one sample a cluster the two are the same.
+    """
+    mean, effective = min(1.0, math.fsum(totals) / sum(counts)), effective_clusters(counts)
+    spread, error = variance(mean), math.sqrt(_variance_of_mean(counts, totals))
+    scaled = _student_t(effective - 1) * error / spread if spread > _ROUNDING else 1 / _ROUNDING
+    longest = _Z / math.sqrt(effective)
+    shortest = _Z / math.sqrt(sum(count * count for count in counts))
 
-    def low(mean: float) -> float:
-        widest, narrowest = (_wilson_low(mean, size) for size in (effective, n))
-        return max(widest, min(narrowest, _scaled_low(mean, away)))
+    def bound(end: float) -> float:
+        outside = _furthest(mean, end, lambda x: longest * math.sqrt(variance(x)))
+        return _furthest(
+            mean, outside, lambda x: max(shortest * math.sqrt(variance(x)), scaled * variance(x))
+        )
 
-    # Rounding must not move a bound past the mean.
-    return min(mean, low(mean)), max(mean, 1 - low(1 - mean))
-
-
-def _wilson_low(mean: float, size: float) -> float:
-    """The lower bound of Wilson's interval; the upper one is 1 - that of 1 - mean."""
-    ratio = _Z * _Z / size
-    return max(0.0, (mean + ratio / 2 - math.sqrt(ratio * mean * (1 - mean) + ratio**2 / 4)) / (1 + ratio))
-
-
-def _scaled_low(mean: float, away: float) -> float:
-    """The p below the mean m with m - p = away p(1 - p) / (m(1 - m)); 0 where all scores are 0, or all 1."""
-    variance = mean * (1 - mean)
-    if variance < _ROUNDING:
-        return 0.0
-    total = variance + away
-    return 2 * mean * variance / (total + math.sqrt(max(0.0, total**2 - 4 * away * mean * variance)))
+    return bound(least), bound(1.0)
 
 
 _ROUNDING = 1e-12
+
+
+def _furthest(start: float, end: float, away: Callable[[float], float]) -> float:
+    """The furthest x towards `end` that is at most `away(x)` from the start, by bisection."""
+    if abs(end - start) <= away(end):
+        return end
+    inside, outside = start, end
+    for _ in range(_HALVINGS):
+        middle = (inside + outside) / 2
+        if abs(middle - start) <= away(middle):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+_HALVINGS = 32
 
 
 def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list[int], list[float]]:
@@ -163,17 +173,17 @@ def _in_clusters(values: Sequence[float], clusters: Sequence[str]) -> tuple[list
     return [len(group) for group in groups], [math.fsum(group) for group in groups]
 
 
-def _pulls(counts: Sequence[int], totals: Sequence[float]) -> list[float]:
-    """The mean with each cluster minus the mean without it, for two clusters or more."""
+def _variance_of_mean(counts: Sequence[int], totals: Sequence[float]) -> float:
+    """The variance of a mean of independent clusters, CR2 (Bell and McCaffrey 2002, Survey Methodology 28,
+    169). Unlike Miller's (2024, equation 4) it counts the pull of a large cluster."""
     n = sum(counts)
     mean = math.fsum(totals) / n
-    return [(total - count * mean) / (n - count) for count, total in zip(counts, totals, strict=True)]
-
-
-def _variance_of_mean(counts: Sequence[int], totals: Sequence[float]) -> float:
-    """The variance of a mean of independent clusters, by the cluster jackknife, CR3 (Bell and McCaffrey 2002,
-    Survey Methodology 28, 169). Unlike Miller's (2024, equation 4) it counts the pull of a large cluster."""
-    return math.fsum(pull * pull for pull in _pulls(counts, totals))
+    return (
+        math.fsum(
+            (total - count * mean) ** 2 / (1 - count / n) for count, total in zip(counts, totals, strict=True)
+        )
+        / n**2
+    )
 
 
 def paired_difference(
@@ -185,10 +195,9 @@ def paired_difference(
 ) -> Interval:
     """The mean of second minus first, each sample -> score, with a 95 % interval that allows for clusters.
 
-    It is the mean gain minus the mean loss. Their distances to the bounds of `mean_interval` add as standard
-    errors of correlated estimates do (Zou and Donner 2008, Statistics in Medicine 27, 1693, equation 5; for
-    proportions Newcombe 1998, Statistics in Medicine 17, 2635). The interval has a width even if the two
-    never differ, and always contains the observed difference.
+    The bounds are those of `_bounds`. A sample whose difference has the mean x has the variance d - x^2, if d
+    is the share that differs: the measured share, or |x| if that is more. The interval has a width even if
+    the two never differ, and always contains the observed difference.
 
     Raises:
         ValueError: no samples, or not the same samples.
@@ -201,11 +210,12 @@ def paired_difference(
     ids = sorted(first)
     differences = [second[id_] - first[id_] for id_ in ids]
 
+    share = math.fsum(map(abs, differences)) / len(ids)
+
     def bounds(clusters: Sequence[str]) -> tuple[float, float] | None:
-        counts, gains = _in_clusters([max(0.0, d) for d in differences], clusters)
-        _, losses = _in_clusters([max(0.0, -d) for d in differences], clusters)
+        counts, totals = _in_clusters(differences, clusters)
         enough = effective_clusters(counts) >= LEAST_CLUSTERS
-        return difference_bounds(counts, gains, losses) if enough else None
+        return difference_bounds(counts, totals, share) if enough else None
 
     clusters_of = [clusters[id_] for id_ in ids]
     low, high = bounds(clusters_of) or (None, None)
@@ -221,24 +231,10 @@ def paired_difference(
     )
 
 
-def difference_bounds(
-    counts: Sequence[int], gains: Sequence[float], losses: Sequence[float]
-) -> tuple[float, float]:
-    """The interval of `paired_difference` from samples, gains and losses of at least two clusters."""
-    gain, loss = _mean(counts, gains), _mean(counts, losses)
-    gain_low, gain_high = _clustered_bounds(counts, gains)
-    loss_low, loss_high = _clustered_bounds(counts, losses)
-    pulls = list(zip(_pulls(counts, gains), _pulls(counts, losses), strict=True))
-    both = math.sqrt(math.fsum(a * a for a, _ in pulls) * math.fsum(b * b for _, b in pulls))
-    correlation = math.fsum(a * b for a, b in pulls) / both if both else 0.0
-
-    def away(a: float, b: float) -> float:
-        return math.sqrt(max(0.0, a * a + b * b - 2 * correlation * a * b))
-
-    return (
-        max(-1.0, gain - loss - away(gain - gain_low, loss_high - loss)),
-        min(1.0, gain - loss + away(gain_high - gain, loss - loss_low)),
-    )
+def difference_bounds(counts: Sequence[int], totals: Sequence[float], share: float) -> tuple[float, float]:
+    """The interval of `paired_difference` from the samples and the sums of differences of at least two
+    clusters, and the mean of absolute differences."""
+    return _bounds(counts, totals, -1.0, lambda mean: max(0.0, max(share, abs(mean)) - mean * mean))
 
 
 def mcnemar(first: Mapping[str, float], second: Mapping[str, float]) -> float:
@@ -354,6 +350,13 @@ def power_of(differences: Sequence[float], clusters: Sequence[str], difference: 
 _CONFIDENCE = 0.95
 _POWER = 0.8
 _Z = NormalDist().inv_cdf(0.5 + _CONFIDENCE / 2)
+
+
+def _student_t(degrees: float) -> float:
+    """The quantile of Student's t for the interval; between whole degrees by interpolation in 1 / degrees."""
+    whole = int(degrees)
+    low, high = _quantile(_CONFIDENCE, whole + 1), _quantile(_CONFIDENCE, whole)
+    return low + (high - low) * (whole + 1 - degrees) * whole / degrees
 
 
 @cache

@@ -87,7 +87,7 @@ class Question:
         count = self.few if per_recording is None else per_recording
         if count < 1:
             raise ValueError(
-                f"per_recording={count} must be at least one. To leave a question out, do not ask it."
+                f"per_recording={count} must be at least 1. To leave a question out, do not ask it."
             )
         excluded = Counter() if excluded is None else excluded
         rng = random.Random(f"{seed}:{recording.id}:{self.name}")
@@ -100,7 +100,7 @@ class Question:
                     excluded[str(sample)] += 1
                     continue
                 if OPEN in sample.answer or CLOSE in sample.answer:
-                    raise Unfit("the answer holds the marks that answers stand between")
+                    raise Unfit("the answer contains the marks that enclose answers")
                 parts = sample.parts
                 if below:
                     parts = parts | {"question": parts["question"] + below}
@@ -149,16 +149,16 @@ def _check(recording: Recording, *, raised: bool) -> None:
     if recording.outcome not in fit:
         raise Unfit(f"ended otherwise: {recording.outcome}")
     if recording.run_result.exception in _BY_DEPTH:
-        raise Unfit("how deep the stack may be is not the program's doing")
+        raise Unfit("it reached the recursion limit, which depends on its caller")
     if recording.run_result.cut or any(trace.cut for trace in recording.traces):
         raise Unfit("the recording is cut")
     if recording.doubt is not None:
         raise Unfit(recording.doubt)
     if "run" in recording.program.extra:
-        raise Unfit("run by its user, with arguments, input and files that are not shown")
+        raise Unfit("recorded by `deskcheck run`, with arguments, input and files that are not shown")
     begun = begun_by(recording.program, call_source(recording))
     if begun == "decorated":
-        raise Unfit("it calls a generator or coroutine under decorators, which may run it")
+        raise Unfit("it calls a decorated generator or coroutine, which the decorator may run")
     if begun and recording.outcome is Outcome.RETURNED and recording.run_result.detail:
         raise Unfit("its generator was closed before its end")
     if reads_docstrings(recording):
@@ -176,7 +176,7 @@ def globals_text(recording: Recording) -> str:
     several = len({row.file for row in recording.trace.rows}) > 1
     for (file, name), value in filled_elsewhere(recording).items():
         if not plain(value) or len(text := render(value)) > SHOWN_VALUE_CHARS:
-            raise Unfit("a global variable that was filled elsewhere cannot be shown")
+            raise Unfit("a global variable that other code filled cannot be shown")
         lines.append(f"    {name} = {text}" + (f" in {file}" if several else ""))
     return "\nGlobals when the call is made:\n" + "\n".join(lines) if lines else ""
 
@@ -264,16 +264,10 @@ def sample_at(
 ) -> Sample:
     """A sample about the k-th time that a line runs. data: values that differ between samples about this
     moment."""
+    id_part = ":".join([str(arrival.line), str(arrival.k), *data.values()])
     # The order of the keys is part of the digest by which a run is resumed.
-    place = {
-        "file": arrival.file,
-        "line": arrival.line,
-        "k": arrival.k,
-        "variable": "",
-        "event": arrival.index,
-    }
-    if "variable" not in data:
-        del place["variable"]
+    variable = {"variable": data.pop("variable")} if "variable" in data else {}
+    place = {"file": arrival.file, "line": arrival.line, "k": arrival.k, **variable, "event": arrival.index}
     return sample_of(
         recording,
         kind,
@@ -281,7 +275,7 @@ def sample_at(
         question,
         answer,
         form=form,
-        id_part=":".join([str(arrival.line), str(arrival.k), *data.values()]),
+        id_part=id_part,
         data=place | data,
     )
 
@@ -318,6 +312,6 @@ def sample_about(
     Raises Unfit for an answer that is too long.
     """
     if len(answer) > ANSWER_CHARS:
-        raise Unfit("the answer is long")
+        raise Unfit("the answer is too long")
     parts = own_parts(task, files_of(recording), asked, numbered=form == "line")
     return _sample(recording, name, [place], parts, answer, {"form": form, **(data or {})})

@@ -201,7 +201,7 @@ def whole_run_of(recording: Recording) -> Run:
     must be recorded: raises Unfit otherwise."""
     check_arguments(recording.program, "literal", "shown")
     if len(recording.trace) > SCANNED_EVENTS:
-        raise Unfit("the run is long")
+        raise Unfit("the run is too long")
     return run_of(recording)
 
 

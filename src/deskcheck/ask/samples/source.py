@@ -233,7 +233,7 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
     """
     program = without_answer(recording.program)
     if program is None:
-        return "the assert does not hold exactly one call"
+        return "the assert does not contain exactly one call"
     ran: dict[str, set[str]] = {program.filename: set()}
     for row in recording.trace.rows:  # not only calls: a generator may have begun before
         ran.setdefault(row.file, set()).add(row.function.partition(".<locals>")[0])
@@ -244,7 +244,7 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
     for file in ran:
         source = program.code if file == program.filename else recording.source(file)
         if source is None:
-            return "a source was not kept"
+            return "a source is not in the recording"
         if source.strip():
             sources[file] = source
     for cut in (False, True) if "own" in program.extra and not all_methods else (False,):
@@ -255,7 +255,7 @@ def shown_files(recording: Recording, *, all_methods: bool = False) -> tuple[Sho
             sources_shown.append(shown_file(file, source, tops, file == program.filename, methods))
         if sum(len(source_shown.lines) for source_shown in sources_shown) <= MAX_LINES:
             return tuple(sources_shown)
-    return "the source is long"
+    return "the source is too long"
 
 
 @functools.lru_cache(SOURCES)

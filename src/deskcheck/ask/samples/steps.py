@@ -27,8 +27,8 @@ class StepOptions:
     jump: Annotated[
         tuple[int, ...],
         Setting(
-            "step: how many events later the state is that is asked for; several, separated by commas, take "
-            "turns. -1: one event before.",
+            "step: ask for the state this many events later. Several numbers, separated by commas, take "
+            "turns. -1: one event earlier.",
             commas=True,
         ),
     ] = (1,)
@@ -43,7 +43,7 @@ class StepOptions:
     def __post_init__(self) -> None:
         for name, value, choices in (("detail", self.detail, DETAILS), ("notation", self.notation, TOLD)):
             if value not in choices:
-                raise InputError(f"there is no {name} {value!r} for step. Known are {', '.join(choices)}.")
+                raise InputError(f"unknown {name} {value!r} of step. Choose from {', '.join(choices)}.")
         if not self.jump or len(set(self.jump)) < len(self.jump):
             raise InputError(f"jump={','.join(map(str, self.jump))!r}: name each once.")
         for jump in self.jump:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
-from deskcheck.ask.answers.parsing import answer_in
+from deskcheck.ask.answers.parsing import answer_in, unfenced
 from deskcheck.files import read_json
 from deskcheck.notebook.trial.compare import Agreement
 from deskcheck.recording import InputError, MissingExtra
@@ -85,7 +85,7 @@ def _of_notebook(
             trial = trials.at(step)
             scores: dict[str, CellRun] = {}
             for id_, completion in steps[step]:
-                source = answer_in(completion) or ""
+                source = unfenced(answer_in(completion) or "")
                 if source not in scores:
                     scores[source] = _ran(trial.score(source))
                 runs[id_, completion] = scores[source]

@@ -14,32 +14,37 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
-from deskcheck.ask.answers.code import code_in
-from deskcheck.ask.answers.lenient import Expected, read_leniently
+from deskcheck.ask.answers.code import FoundCode, code_in, code_said
+from deskcheck.ask.answers.lenient import Expected, read_leniently, said_in
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import (
+    CLOSE,
     answer_in,
+    asserted_in,
+    call_in,
+    closed,
     exception_in,
     line_in,
     lines_in,
     name_in,
     next_line_in,
+    state_in,
+    unfenced,
     value_in,
     without_thinking,
 )
 from deskcheck.ask.answers.similarity import chrf, exact, lines_of, rouge_l
-from deskcheck.ask.answers.values import read_value, same, same_as_one, same_text
+from deskcheck.ask.answers.values import MAX_CHARS, read_value, same, same_as_one, same_text
 from deskcheck.ask.kinds.program import FORMS, SPEED
 from deskcheck.ask.kinds.runs import path_of
-from deskcheck.ask.methods.solvers import inside, read_state
+from deskcheck.ask.methods.solvers import read_state
 from deskcheck.ask.questions.notebooks import NO_EXCEPTION
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.judge import Judge
 from deskcheck.ask.scoring.programs import run_tests
 from deskcheck.ask.scoring.speed import run_fast
-from deskcheck.fences import fenced_texts
 from deskcheck.notation import compare_step
 from deskcheck.recording import Outcome, Program, RunResult
 from deskcheck.recording.raised import message_of
@@ -94,10 +99,8 @@ class Reading(StrEnum):
     """The text has no answer in the form that was asked for, although it was not cut."""
 
 
-_WRITTEN = frozenset({"stdout", "text", "cell_output", "next_cell"})
-"""Forms of answers that are any text: a fence or backticks around one may belong to it."""
-_FREE = frozenset({*_WRITTEN, "step", "object", "own"})
-"""Forms of answers whose whole text counts, between other marks or without any."""
+_UNFENCED = frozenset({"cell_output", "next_cell"})
+"""Forms of answers around which a code fence does not count, as their prompts say."""
 _CUT = frozenset({"max_tokens", "length", "max_output_tokens"})
 _REFUSED = frozenset(
     {"model_length", "context_length_exceeded", "content_filter", "refusal", "safety", "prohibited_content"}
@@ -142,6 +145,9 @@ _WHY_NONE = {
 }
 
 
+_NO_STATE = "no state between two lines of ```, with nothing else"
+
+
 def score_answer(
     sample: Sample,
     completion: str,
@@ -151,7 +157,8 @@ def score_answer(
     stop_reason: str | None = None,
 ) -> AnswerScore:
     """The score of one completion. run: for ``input`` questions. judge: for answers that are programs.
-    stop_reason: why the completion ended (`reading_of`).
+    stop_reason: why the completion ended (`reading_of`). If it is the stop word [/ANSWER] itself, the end of
+    the completion closes the answer.
 
     Raises:
         ValueError: `run` or `judge` is missing, or the sample has an unknown form.
@@ -164,11 +171,12 @@ def score_answer(
     if (stop_reason or "").lower() == "refusal":  # the text is the provider's
         return _no_answer(sample, Reading.REFUSED)
     complete = otherwise not in (Reading.CUT, Reading.REFUSED)
+    if stop_reason == CLOSE and complete:
+        text = closed(text)
     if sample.data["form"] in PROGRAM_FORMS:
         if judge is None:
             raise ValueError(f"{sample.id}: scoring a program runs it; give judge=...")
-        scored = _score_program(sample, text, otherwise, complete, judge)
-        return _with_lenient(scored, scored.score)
+        return _score_program(sample, text, otherwise, complete, judge)
     strict = _strictly(sample, text, otherwise, complete, run)
     return _with_lenient(strict, _leniently(sample, text, complete, strict, run))
 
@@ -180,36 +188,45 @@ def _with_lenient(scored: AnswerScore, lenient: float) -> AnswerScore:
 
 def _strictly(sample: Sample, text: str, otherwise: Reading, complete: bool, run: Run | None) -> AnswerScore:
     """The score of the answer in the form that was asked for."""
-    form = sample.data["form"]
-    answer = answer_in(text, complete=complete)
-    if answer is None and form == "step" and complete and text.strip():
-        blocks = [block for block in fenced_texts(text) if inside(block)]
-        answer = blocks[0] if blocks else text  # a state may be in a fence, or be the whole text
+    answer = _answer_of(sample, text)
     if answer is None:
-        return _no_answer(sample, otherwise)
+        step = sample.data["form"] == "step" and otherwise is Reading.UNREADABLE
+        return _no_answer(sample, otherwise, _NO_STATE if step else "")
     scored = _scored(sample, answer, run)
-    if scored.score < 1 and form in _WRITTEN:
-        wrapped = answer_in(text, complete=complete, wrapped=True)
-        if wrapped is not None and wrapped != answer:
-            scored = max(_scored(sample, wrapped, run), scored, key=lambda candidate: candidate.score)
+    if scored.score < 1 and sample.data["form"] in _UNFENCED and (bare := unfenced(answer)) != answer:
+        scored = _scored(sample, bare, run)
     return scored if scored.readable else replace(scored, reading=Reading.UNREADABLE)
+
+
+def _answer_of(sample: Sample, text: str) -> str | None:
+    """The part of a text that is the answer: what is between the marks. The prompt of a step asks for nothing
+    but the state, unless the method asked for marks. Prompts in other words may ask for an assertion."""
+    form = sample.data["form"]
+    if form != "step" or sample.data.get("marks"):
+        answer = answer_in(text)
+        if answer and sample.data.get("own_words") and form in ("value", "arguments"):
+            return asserted_in(answer, call=form == "arguments") or answer
+        return answer
+    return text.strip() if state_in(text.strip()) is not None else None
 
 
 def _leniently(sample: Sample, text: str, complete: bool, strict: AnswerScore, run: Run | None) -> float:
     """The score of the answer as a person would read it."""
     data = sample.data
-    answer = answer_in(text, complete=complete, lenient=True)
+    answer = said_in(text, complete=complete)
     if answer is None:
         return strict.score
-    first = answer_in(text, complete=complete)
+    first = _answer_of(sample, text)
     strict_score = strict.score if first is None or answer == first else 0.0
-    if data["form"] not in _FREE:
+    if answer:
         right = data["right"][0] if data["form"] == "one_of" else sample.answer
         expected = Expected(data["form"], right, data.get("variable"), sample.question)
-        answer = read_leniently(answer, expected) if answer else answer
+        answer = read_leniently(answer, expected)
     if answer is None:  # such as where the marks are mentioned once more
         return strict.score
-    return strict_score if answer == first else max(strict_score, _scored(sample, answer, run).score)
+    if answer == first and strict.readable:
+        return strict_score
+    return max(strict_score, _scored(sample, answer, run, exact=False).score)
 
 
 def _no_answer(sample: Sample, reading: Reading, reason: str = "") -> AnswerScore:
@@ -237,14 +254,18 @@ class _Judged(NamedTuple):
     """The answer, if it differs from the text that was read."""
 
 
-def _scored(sample: Sample, answer: str, run: Run | None) -> AnswerScore:
+def _scored(sample: Sample, answer: str, run: Run | None, *, exact: bool = True) -> AnswerScore:
+    """exact: in the form that was asked for. Otherwise arguments may be expressions, and objects have numbers
+    that they do not need."""
     form, text = sample.data["form"], answer[:_ANSWER_CHARS]
     if form == "own" and sample.question in QUESTIONS and (score := QUESTIONS[sample.question].score):
         figure = float(score(sample, answer))
         return AnswerScore(figure, text, "" if figure == 1 else "another answer")
     try:
         if form == "arguments":
-            judged = _judge_arguments(sample, answer, run)
+            judged = _judge_arguments(sample, answer, run, exact=exact)
+        elif form == "object":
+            judged = _judge_object(sample, answer, exact=exact)
         elif form in _JUDGES:
             judged = _JUDGES[form](sample, answer)
         else:
@@ -264,15 +285,14 @@ def _unless(right: bool, reason: str) -> str:
 
 
 def _judge_value(sample: Sample, answer: str) -> _Judged:
-    value = value_in(answer)
-    right = same(value, sample.answer, strict=sample.data["strict"])
-    if not right and read_value(sample.answer)[0] and not read_value(value)[0]:
-        raise _Unread(f"no value: {value[:_SHOWN_CHARS]}")
-    return _Judged(_unless(right, "another value"))
+    limit = max(MAX_CHARS, 2 * len(sample.answer))
+    if read_value(sample.answer, max_chars=limit)[0] and value_in(answer, max_chars=limit) is None:
+        raise _Unread(f"no value as repr writes it: {answer[:_SHOWN_CHARS]}")
+    return _Judged(_unless(same(answer, sample.answer, strict=sample.data["strict"]), "another value"))
 
 
 def _judge_text(sample: Sample, answer: str) -> _Judged:
-    by_value = same(value_in(answer), sample.answer, strict=False)
+    by_value = same(answer, sample.answer, strict=False)
     right = same_text(answer, sample.answer)
     return _Judged(_unless(right, "another text"), {"by_value": float(by_value)})
 
@@ -284,7 +304,9 @@ def _judge_printed(sample: Sample, answer: str) -> _Judged:
 def _judge_one_of(sample: Sample, answer: str) -> _Judged:
     """Several answers are right."""
     if sample.data["of"] == "value":
-        right = same_as_one(value_in(answer), sample.data["right"])
+        if value_in(answer) is None and answer not in sample.data["right"]:
+            raise _Unread(f"no value as repr writes it: {answer[:_SHOWN_CHARS]}")
+        right = same_as_one(answer, sample.data["right"])
         return _Judged(_unless(right, "another value"))
     line = next_line_in(answer)
     if line is None:
@@ -334,11 +356,13 @@ def _judge_exception(sample: Sample, answer: str) -> _Judged:
     return _Judged(reason or _unless(metrics["right_line"] == 1, "another line"), metrics)
 
 
-def _judge_object(sample: Sample, answer: str) -> _Judged:
+def _judge_object(sample: Sample, answer: str, *, exact: bool) -> _Judged:
     """The whole object decides; metrics are its class and the share of its fields."""
     compared = compare(answer, sample.answer, sample.data["numbers"])
     if compared is None:
-        raise _Unread("no value")
+        raise _Unread("not a value")
+    if exact and not compared.exact:
+        raise _Unread("a value that is not written as the prompt says")
     reason = "another value" if compared.right_class else "another class"
     metrics = {"right_class": float(compared.right_class), "right_fields": compared.right_fields}
     return _Judged(_unless(compared.same, reason), metrics)
@@ -360,6 +384,9 @@ def _judge_step(sample: Sample, answer: str) -> _Judged:
     """A state is right if its place (event, line, call stack) and its values are."""
     notation, previous = sample.data.get("notation", "dynamic"), sample.data.get("known", "")
     true = read_state(sample.answer, notation=notation, previous=previous)
+    written = state_in(answer)
+    if written is None:
+        raise _Unread(_NO_STATE)
     state = read_state(answer, notation=notation, previous=previous)
     assert not isinstance(true, str), sample.id
     if isinstance(state, str):
@@ -386,7 +413,6 @@ def _judge_cell(sample: Sample, answer: str) -> _Judged:
 
 _JUDGES: dict[str, Callable[[Sample, str], _Judged]] = {
     "value": _judge_value,
-    "object": _judge_object,
     "text": _judge_text,
     "one_of": _judge_one_of,
     "stdout": _judge_printed,
@@ -404,13 +430,17 @@ _JUDGES: dict[str, Callable[[Sample, str], _Judged]] = {
 # -- answers that are run --------------------------------------------------------------------------------
 
 
-def _judge_arguments(sample: Sample, answer: str, run: Run | None) -> _Judged:
+def _judge_arguments(sample: Sample, answer: str, run: Run | None, *, exact: bool) -> _Judged:
     if run is None:
         raise ValueError(f"{sample.id}: scoring an answer to an input question runs it; give run=...")
     program = Program.from_dict(sample.data["program"])
+    entry = sample.data["entry"]
+    # Where the recorded arguments are no literals, the function may need such.
+    if exact and call_in(answer, entry) is None and call_in(sample.answer, entry) is not None:
+        raise _Unread(f"no call of {entry} with its arguments written out")
     try:
         names = names_of(program.code, *sample.data["sources"])
-        arguments = arguments_in(answer, sample.data["entry"], names)
+        arguments = arguments_in(answer, entry, names)
     except Refused as reason:
         if str(reason) == "no argument list":
             raise _Unread(str(reason)) from None
@@ -421,7 +451,7 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None) -> _Judged:
     if run_result.outcome is not Outcome.RETURNED:
         return _Judged(f"the call did not return: {run_result.outcome}")
     if run_result.result is None or not run_result.result_builtin:
-        return _Judged("the result is no plain data")
+        return _Judged("the result is not plain data")
     right = same(run_result.result, sample.data["expected"], strict=sample.data["strict"])
     return _Judged(_unless(right, "another result"))
 
@@ -429,8 +459,20 @@ def _judge_arguments(sample: Sample, answer: str, run: Run | None) -> _Judged:
 def _score_program(
     sample: Sample, completion: str, otherwise: Reading, complete: bool, judge: Judge
 ) -> AnswerScore:
-    """All tests decide; a metric is the share that pass."""
-    program = code_in(completion, sample.data["entry_point"], complete=complete)
+    """All tests decide; a metric is the share that pass. A program that a person would find elsewhere is run,
+    too, for the lenient score."""
+    entry = sample.data["entry_point"]
+    strict = code_in(completion, entry)
+    scored = _of_program(sample, completion, strict, otherwise, judge)
+    person = code_said(completion, entry, complete=complete)
+    if person.code is None or person.code == strict.code:
+        return _with_lenient(scored, scored.score)
+    return _with_lenient(scored, _of_program(sample, completion, person, otherwise, judge).score)
+
+
+def _of_program(
+    sample: Sample, completion: str, program: FoundCode, otherwise: Reading, judge: Judge
+) -> AnswerScore:
     if program.code is None and not program.read:
         return _no_answer(sample, otherwise, program.why_not if otherwise is Reading.UNREADABLE else "")
     if program.code is None:

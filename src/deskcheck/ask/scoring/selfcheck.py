@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.answers.parsing import written
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.scoring.judge import AnswerNotRun
 from deskcheck.ask.scoring.programs import missing_module, tests_in
@@ -61,7 +61,7 @@ def self_check(
 
         def scored(sample: Sample, answer: str) -> AnswerScore:
             try:
-                return score_in(sandbox, sample, f"{OPEN}{answer}{CLOSE}")
+                return score_in(sandbox, sample, written(sample.data["form"], answer))
             except AnswerNotRun as error:  # a test that ends its own process, for example
                 return AnswerScore(0.0, None, str(error))
 

@@ -51,12 +51,12 @@ def run_fast(data: Mapping[str, Any], answer: str, judge: Judge) -> Fast:
     if not tested.right:
         return Fast(tested, None, None, tested.reason)
     if count is None:
-        return Fast(tested, None, None, "right, with too many instructions to be counted")
+        return Fast(tested, None, None, "right, but with too many instructions to be counted")
     slow = _of_slow(data, judge)
     if slow is None:
-        return Fast(tested, count, None, "the instructions of the slow program cannot be counted: not judged")
+        return Fast(tested, count, None, "not judged: the instructions of the slow program cannot be counted")
     faster = slow >= FASTER * count
-    reason = f"right, and not faster: {count} instructions, where the slow program has {slow}"
+    reason = f"right, but not faster: {count} instructions; the slow program has {slow}"
     return Fast(tested, count, slow, "" if faster else reason)
 
 

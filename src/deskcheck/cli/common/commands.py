@@ -1,6 +1,7 @@
 """Common behaviour of all commands: interruption, display of errors, refusal of URIs as folders."""
 
 import contextlib
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,8 @@ _SECRET = re.compile(r"(?<=://)[^/@?]*:[^/@?]*@|\?.*")
 """The parts of a URI that may be a password or a key."""
 
 
+SEPARATOR = "--"
+"""Stands before the arguments of a program."""
 ClickException: Any = next(k for k in typer.BadParameter.__mro__ if k.__name__ == "ClickException")
 """The exception for wrong usage. Only some versions of typer contain their own copy of click."""
 
@@ -102,7 +105,10 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         command = super().resolve_command(ctx, args)
-        for argument in args[1:]:
+        words = list(itertools.takewhile(lambda word: word != SEPARATOR, args[1:]))
+        settings = getattr(command[1], "context_settings", {})
+        passes_on = not settings.get("allow_interspersed_args", True)
+        for argument in () if passes_on else words:
             if match := _REMOTE.fullmatch(argument):
                 raise InputError(
                     f"{_SECRET.sub('', match[1])}: `deskcheck {command[0]}` works in folders of this "

@@ -74,7 +74,7 @@ def _of_group(group: Any, context: Any, table: Any, file: Path, name: str) -> di
 
 def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -> dict[str, Any]:
     if not isinstance(table, Mapping):
-        raise InputError(f"{file}: {name} must be a table of options, as [{name}].")
+        raise InputError(f"{file}: {name} must be a table of options, such as [{name}].")
     options = {
         opt: parameter
         for parameter in command.params
@@ -103,4 +103,4 @@ def _of_command(command: Any, context: Any, table: Any, file: Path, name: str) -
 def _unknown(file: Path, where: str, what: str, name: str, names: list[str]) -> InputError:
     close = difflib.get_close_matches(name.replace("_", "-"), names, n=3)
     hint = f" Did you mean {' or '.join(close)}?" if close else f" Choose from {', '.join(sorted(names))}."
-    return InputError(f"{file}: {where}: there is no {what} {name!r}.{hint}")
+    return InputError(f"{file}: {where}: unknown {what} {name!r}.{hint}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deskcheck.jobs import JobSummary
 
 WORK = "How the work is spread"
-Work = Annotated[Spread, Panel(WORK, "work that is spread")]
+Work = Annotated[Spread, Panel(WORK, "work in shards")]
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def job_progress(out: Path, quiet: bool) -> Iterator[Callable[[Any], None]]:
 
 def stopped(out: Path) -> str:
     """The message of a job that was interrupted."""
-    return f"stopped: complete shards are in {out}; rerun the command to resume"
+    return f"interrupted: complete shards are in {out}; rerun the command to resume"
 
 
 def print_job(summary: "JobSummary") -> None:

@@ -219,8 +219,8 @@ def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Paramete
 
 def _without_none(kind: Any) -> tuple[Any, bool]:
     if get_origin(kind) in (Union, types.UnionType):
-        others = [member for member in get_args(kind) if member is not type(None)]
-        return others[0], len(others) < len(get_args(kind))
+        members = [member for member in get_args(kind) if member is not type(None)]
+        return members[0], len(members) < len(get_args(kind))
     return kind, False
 
 

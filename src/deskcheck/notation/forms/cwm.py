@@ -360,7 +360,7 @@ def _names(names_json: str, last_texts: dict[str, str], at: int) -> dict[str, st
         raise Unread(at, "expected a JSON object of strings")
     for name, text in names.items():
         if text == ".." and name not in last_texts:
-            raise Unread(at, f"{name!r:.40} is said to be as before, and was not said before")
+            raise Unread(at, f"{name!r:.40} is marked as unchanged, but has no earlier value")
     return {name: last_texts[name] if text == ".." else text for name, text in names.items()}
 
 

@@ -53,7 +53,7 @@ def parse_direct(text: str) -> Parsed:
         reader = Reader(line.rstrip("\r "), Objects())
         try:
             if end is not None:
-                raise reader.fail("nothing stands after the end")
+                raise reader.fail("expected nothing after the end")
             if reader.word("prints"):
                 output += reader.string()
             else:

@@ -134,7 +134,7 @@ def transitions(moments: Iterable[Moment], jump: int = 1) -> Iterator[tuple[str,
     Raises ValueError if `jump` is less than one.
     """
     if jump < 1:
-        raise ValueError(f"jump={jump} must be at least one: the next state is one event later.")
+        raise ValueError(f"jump={jump} must be at least 1: the next state is one event later.")
     before: list[str] = []
     writer = StateWriter()
     for moment in moments:

@@ -38,19 +38,23 @@ class Notation:
     read_beside: Callable[[str, str], Parsed] | None = None
     """Replaces `read` if the source is known, for a notation that needs the source to find lines."""
 
+    def refuse(self, recording: Recording) -> None:
+        """Raise InputError if the notation needs instructions and the recording has none."""
+        if self.instructions and recording.environment.granularity != "instruction":
+            raise InputError(
+                f"{recording.id}: was recorded by line, and {self.name} shows every instruction. "
+                "Record it with --granularity instruction."
+            )
+
     def render(self, recording: Recording, *, limit: int | None = None) -> str:
         """The main thread's trace as text. If events are missing at its end, the last line says why.
 
         limit: number of values in all moments (`extent_of`). The text ends before the first moment that would
         exceed it, and its last line is `cut: values`.
 
-        Raises InputError if the notation needs instructions and the recording has none.
+        Raises InputError, as `refuse`.
         """
-        if self.instructions and recording.environment.granularity != "instruction":
-            raise InputError(
-                f"{recording.id}: was recorded by line, and {self.name} shows every instruction. "
-                "Record it with --granularity instruction."
-            )
+        self.refuse(recording)
         program = recording.program
         states = moments(recording.trace, file=program.filename, instructions=self.instructions)
         bounded = Bounded(states, limit)

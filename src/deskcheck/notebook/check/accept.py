@@ -96,7 +96,9 @@ def accept_outputs(
 def _notebook(text: bytes, path: Path) -> Any:
     notebook = read_json(text, str(path)) if path.suffix == ".ipynb" else None
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4:
-        raise InputError(f"{path}: outputs are stored in notebooks of nbformat 4, and this is none.")
+        raise InputError(
+            f"{path}: outputs can only be stored in nbformat 4. Save the notebook again in Jupyter."
+        )
     return notebook
 
 

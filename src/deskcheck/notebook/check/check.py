@@ -505,7 +505,7 @@ class _Comparison:
         if self.installed is not None:
             yield NO_GUARANTEES.format(name=self.installed.name, language=self.installed.language)
         elif folder is not None and root is not None and Path(root) != Path(folder).resolve():
-            yield f"could read what is in {root}"
+            yield f"could read files in {root}"
 
     def _cells(self, fresh: Trajectory) -> Iterator[CellReport]:
         if fresh.ended is Ended.NO_KERNEL:
@@ -519,7 +519,7 @@ class _Comparison:
                 continue
             ran = again.get(cell.id)
             if ran is not None and storable(ran.source) != storable(cell.source):
-                what = f"was run before with a different source of cell {number}"
+                what = f"was run before with other source in cell {number}"
                 raise RecordingError(f"{self.stored.path}: {what}. {_ANOTHER_FOLDER}")
             stored = self.executions.get(cell.id)
             if ended is not None and (stored is None or stored.count is None):
@@ -583,7 +583,7 @@ class _Comparison:
         # What an installed kernel gave when the notebook was saved shows none either.
         only_replied = ran.status is not Status.OK and text.error is None and not may_raise
         if only_replied and (self.installed is None or not stored.shown() or expected != text):
-            usage = ran.detail or _usage_error(ran) or "UsageError: the kernel gave no message"
+            usage = ran.detail or _usage_error(ran) or "UsageError: the kernel sent no message"
             name, _, message = usage.partition(": ")
             return text, (name, message)
         return text, None
@@ -621,7 +621,7 @@ class _Comparison:
         if Marker.IGNORE in marks:
             return "its tag or comment says that its outputs are not compared"
         if self.settings.lax and Marker.CHECK not in marks:
-            return "--lax, and it is not marked to be compared"
+            return "--lax, and it is not marked for comparison"
         if random and Marker.RANDOM in marks:
             return "its tag says that its output is random"
         return "--allow-random" if random and self.settings.allow_random else None

@@ -30,7 +30,7 @@ def diff(stored: Text, fresh: Text, counts: Mapping[str, tuple[int, int]]) -> It
             continue
         rows = [DiffRow(side="@", text=what), *_rows(a.splitlines(), b.splitlines())]
         if not any(row.side in "-+" for row in rows):
-            rows.append(DiffRow(side="@", text="the lines are equal, their ends differ"))
+            rows.append(DiffRow(side="@", text="the lines are equal, but their line endings differ"))
         yield from rows[:rows_left]
         rows_left -= len(rows)
         if rows_left <= 0:

@@ -189,7 +189,7 @@ def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict
     else:
         if not folder.is_dir():
             raise InputError(
-                f"{os.uname().nodename}: does not see {folder}: a job needs folders that all machines share."
+                f"{os.uname().nodename}: cannot see {folder}: a job needs folders that all machines share."
             )
         limits = settings.limits
         # A kernel is given up after so long; this is for what no limit ends.
@@ -201,7 +201,7 @@ def _row(path: Path, folder: Path, digest: str | None, scratch: Path, task: dict
         finally:
             faulthandler.cancel_dump_traceback_later()
         if _sha256(path) != digest:
-            raise InputError(f"{path}: was changed while the job ran. Start it again.")
+            raise InputError(f"{path}: was changed while the job ran. Start the job again.")
     row = {"path": report.path, "status": report.status.value, "detail": report.detail}
     return {
         # UTF-8 has no lone surrogates, but the report keeps them.

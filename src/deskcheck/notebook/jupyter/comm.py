@@ -56,11 +56,11 @@ def answer(shell: Any, question: Any) -> dict[str, Any]:
     try:
         if not isinstance(question, Mapping):
             raise InputError(f"a question is an object, not {type(question).__name__}.")
-        parts = dict(question)
-        kind = parts.pop("ask", "context")
+        parameters = dict(question)
+        kind = parameters.pop("ask", "context")
         if not isinstance(kind, str) or kind not in _ANSWERS:
-            raise InputError(f"ask={kind!r}: known are {', '.join(_ANSWERS)}.")
-        return {"status": "ok"} | _ANSWERS[kind](shell, _checked(kind, parts))
+            raise InputError(f"ask={kind!r}: unknown. The questions are {', '.join(_ANSWERS)}.")
+        return {"status": "ok"} | _ANSWERS[kind](shell, _checked(kind, parameters))
     except DeskcheckError as error:
         return {"status": "error", "ename": type(error).__name__, "evalue": str(error)}
 
@@ -89,27 +89,27 @@ def _opened(shell: Any, comm: Any, message: Mapping[str, Any]) -> None:
 # -- what can be asked -----------------------------------------------------------------------------
 
 
-def _context(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
+def _context(shell: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.state.context import of_shell
 
-    limits = StateLimits(time_s=parts.pop("time_s", _TIME_S))
-    text = of_shell(shell, parts.pop("names", None), limits, **parts)
-    return {"context": json.loads(text or "{}") if parts.get("form") == "json" else text}
+    limits = StateLimits(time_s=parameters.pop("time_s", _TIME_S))
+    text = of_shell(shell, parameters.pop("names", None), limits, **parameters)
+    return {"context": json.loads(text or "{}") if parameters.get("form") == "json" else text}
 
 
-def _variable(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
+def _variable(shell: Any, parameters: dict[str, Any]) -> dict[str, Any]:
     from deskcheck.notebook.state.capture import StateLimits
     from deskcheck.notebook.state.context import of_shell
 
-    if "name" not in parts:
+    if "name" not in parameters:
         raise InputError("variable: name the variable, as in name='frame'.")
     deep = StateLimits(time_s=_TIME_S, items=1000, text_chars=50_000, depth=12, objects=2000)
-    return {"context": of_shell(shell, [parts.pop("name")], deep, **parts)}
+    return {"context": of_shell(shell, [parameters.pop("name")], deep, **parameters)}
 
 
-def _cells(shell: Any, parts: dict[str, Any]) -> dict[str, Any]:
-    return {"cells": cells_of(shell, **parts)}
+def _cells(shell: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"cells": cells_of(shell, **parameters)}
 
 
 def cells_of(shell: Any, *, last: int = 20, budget: int = 2000) -> dict[str, Any]:
@@ -158,7 +158,7 @@ _PARTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "names": ("a list of names of variables", _names),
     "name": ("the name of a variable", lambda value: isinstance(value, str) and value.isidentifier()),
     "code": (
-        f"code, at most {_MOST_TEXT:,} characters",
+        f"code of up to {_MOST_TEXT:,} characters",
         lambda value: isinstance(value, str) and len(value) <= _MOST_TEXT,
     ),
     "budget": (f"a number of tokens, 0 to {MOST_TOKENS:,}", _number(0, MOST_TOKENS)),
@@ -173,16 +173,18 @@ _TAKES = {
 }
 
 
-def _checked(kind: str, parts: dict[str, Any]) -> dict[str, Any]:
-    """The values of a question without None. Raises InputError: a part is unknown, or its value wrong."""
-    unknown = [str(part) for part in parts if part not in _TAKES[kind]]
+def _checked(kind: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """The values of a question without None. Raises InputError: a name is unknown, or its value wrong."""
+    unknown = [str(name) for name in parameters if name not in _TAKES[kind]]
     if unknown:
-        raise InputError(f"{kind}: there is no {', '.join(unknown)}; known are {', '.join(_TAKES[kind])}.")
-    present = {part: value for part, value in parts.items() if value is not None}
-    for part, value in present.items():
-        what, fits = _PARTS[part]
+        raise InputError(
+            f"{kind}: unknown {', '.join(unknown)}. The parameters are {', '.join(_TAKES[kind])}."
+        )
+    present = {name: value for name, value in parameters.items() if value is not None}
+    for name, value in present.items():
+        what, fits = _PARTS[name]
         if not fits(value):
             text = repr(value)
             text = text if len(text) <= 80 else f"{text[:80]}..."
-            raise InputError(f"{kind}: {part}={text} must be {what}.")
+            raise InputError(f"{kind}: {name}={text} must be {what}.")
     return present

@@ -63,7 +63,7 @@ class KernelRecorder:
         kernel = getattr(shell, "kernel", None)
         if kernel is None or not hasattr(kernel, "do_execute"):
             raise InputError(
-                f"{type(shell).__name__}: only kernels of ipykernel can be recorded, as Jupyter starts them."
+                f"{type(shell).__name__}: only ipykernel kernels, started by Jupyter, can be recorded."
             )
         self.shell, self.kernel, self.capture = shell, kernel, capture
         self.failure: Exception | None = None
@@ -347,7 +347,7 @@ class Magic:
             options.code = cell
             options.line = line
             if cell is not None and options.command not in ("context", "trace"):
-                raise InputError(f"%%deskcheck {options.command}: takes no cell: write %deskcheck.")
+                raise InputError(f"%%deskcheck {options.command}: is a line magic: write %deskcheck.")
             getattr(self, f"_{options.command}")(options)
         except DeskcheckError as error:
             # As a line, not a traceback: the user wrote the magic wrong.
@@ -359,7 +359,7 @@ class Magic:
         from deskcheck.notebook.trajectory.masking import Mask
 
         if self.recorder is not None and self.recorder.kernel is not None:
-            raise InputError(f"{self.recorder.path}: is being recorded already. To end that: %deskcheck stop")
+            raise InputError(f"{self.recorder.path}: is already being recorded. To end that: %deskcheck stop")
         path = _file(Path(options.path), self.shell)
         mask = None
         if options.mask or options.mask_name or options.mask_text:
@@ -373,7 +373,7 @@ class Magic:
         self.recorder = KernelRecorder(self.shell, path, mask=mask, capture=capture, fresh=not again)
         self._captures[path] = capture
         more = f", at step {self.recorder.live.steps}" if self.recorder.live.steps else ""
-        print(f"Recording into {path} from the next cell on{more}. To end it: %deskcheck stop")
+        print(f"Recording into {path} from the next cell{more}. To end it: %deskcheck stop")
 
     def _context(self, options: argparse.Namespace) -> None:
         from deskcheck.notebook.state.context import of_shell
@@ -395,8 +395,7 @@ class Magic:
             raise InputError("%deskcheck trace: traces a cell: write %%deskcheck trace above its code.")
         if options.code.lstrip().startswith("%%"):
             raise InputError(
-                "%%deskcheck trace: another cell magic runs the code below. Remove one of the two. Nothing "
-                "was run."
+                "%%deskcheck trace: the cell has a second cell magic. Remove one of them. Nothing was run."
             )
         self.shell.run_cell(f"%%deskcheck {options.line}\n{options.code}", store_history=False)
 

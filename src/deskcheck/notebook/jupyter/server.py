@@ -54,14 +54,15 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
     name = "deskcheck"
     folder = Unicode(
         "",
-        help="Folder for the trajectories of all notebooks that are worked on. Empty: nothing is recorded.",
+        help="Folder for the trajectories of all open notebooks. Empty: nothing is recorded.",
     ).tag(config=True)
     mask = Bool(False, help="Take secrets out of the recording, by built-in patterns.").tag(config=True)
     mask_names = List(
-        Unicode(), help="Regular expressions for names whose values are secrets, beside the built-in ones."
+        Unicode(),
+        help="Regular expressions for names whose values are secrets, in addition to the built-in ones.",
     ).tag(config=True)
     mask_texts = List(
-        Unicode(), help="Regular expressions for secrets in text, beside the built-in ones."
+        Unicode(), help="Regular expressions for secrets in text, in addition to the built-in ones."
     ).tag(config=True)
 
     def initialize_settings(self) -> None:
@@ -83,8 +84,7 @@ class Deskcheck(ExtensionApp):  # type: ignore[misc]  # of no known type where i
         key = "kernel_websocket_connection_class"
         self.settings[key] = _listening(self.settings[key], self.recorder)
         self.log.info(
-            f"deskcheck records the notebooks that are worked on into {folder}"
-            + (", with secrets masked" if masks else "")
+            f"deskcheck records all open notebooks into {folder}" + (", with secrets masked" if masks else "")
         )
 
     async def stop_extension(self) -> None:
@@ -138,7 +138,7 @@ class _Run:
         elif self.status is None:
             error = next((o for o in self.collected.outputs if o.type == "error"), None)
             self.status = Status.OK if error is None else Status.of_error(error.name)
-            self.detail = "the kernel's reply was not seen: the status is that of its outputs"
+            self.detail = "the kernel's reply is missing: the status follows from the outputs"
 
 
 class _Watched:

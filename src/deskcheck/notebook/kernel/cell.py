@@ -109,7 +109,7 @@ class CellRunner(Protocol):
         ended, reply = time.time(), cell.reply or {}
         status, detail = cell.status()
         if reply and not collected.idle:
-            detail = f"{detail or ''}; outputs may be missing: they did not arrive".lstrip("; ")
+            detail = f"{detail or ''}; outputs that did not arrive are missing".lstrip("; ")
         ran = replace(
             ran,
             status=status,
@@ -196,7 +196,7 @@ class _RunningCell:
             return True  # interrupted just before its cell began, a request ends without a reply
         if now >= self.deadline:
             status, detail = self.stopped
-            self.stopped = status, f"{detail}; it took no notice of an interrupt".lstrip("; ")
+            self.stopped = status, f"{detail}; it ignored an interrupt".lstrip("; ")
             self.kernel.stop()
             return True
         if now >= self.again:

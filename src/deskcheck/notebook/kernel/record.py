@@ -55,7 +55,7 @@ class NotebooksSummary:
         recorded = counted(self.recorded, "notebook")
         yield f"recorded {recorded} in {out}: {ends or 'none'}; cells: {cells or 'none'}"
         if self.skipped:
-            yield f"{self.skipped} were there already"
+            yield f"skipped {self.skipped}, already in the folder"
         yield from list_lines("not repeatable", self.not_repeatable)
         yield from list_lines("notebooks that could not be run", self.problems)
         yield from list_lines("noted", self.notes)
@@ -182,7 +182,7 @@ def _jobs(source: str) -> Iterator[_Job]:
     prefix = next((prefix for prefix in PREFIXES if source.startswith(prefix)), "")
     path = Path(source.removeprefix(prefix))
     if not path.exists():
-        raise InputError(f"{source}: there is no {path}.")
+        raise InputError(f"{source}: no such file: {path}.")
     file = str(path.resolve())
     if prefix == "june:":
         yield from _june_jobs(path, file)

@@ -25,10 +25,10 @@ RULES: dict[str, str] = {
     "sockets": "cells cannot make sockets in the sandbox, not even on this machine; "
     "--sandbox trusted allows it",
     "shared memory": "the sandbox has no shared memory at 'standard'; --sandbox strict and trusted have it",
-    "files outside": "of the files around a notebook, cells see only those below its root, and if deskcheck "
-    "runs as root only those that all users may read; use --root FOLDER or --sandbox trusted",
+    "files outside": "cells see only files below the notebook's root, and if deskcheck runs as root, only "
+    "those that all users may read; use --root FOLDER or --sandbox trusted",
     "home": "the home folder is empty; use --sandbox trusted with --env HOME for yours",
-    "environment": "cells do not get your environment's variables; --env NAME gives them one",
+    "environment": "cells do not get your environment variables; --env NAME passes one on",
     "user": "cells run as a separate user without a name; --sandbox trusted runs them as you",
     "input": "a cell cannot ask for input; write the answer into the cell",
     "system calls": "the sandbox does not allow this system call; --sandbox trusted does",

@@ -49,7 +49,7 @@ def difference(first: Execution, second: Execution) -> str | None:
         return f"status: {first.status} and {second.status}"
     lengths = [[o.length for o in execution.outputs if is_cut(o)] for execution in (first, second)]
     return text_difference(Text.of(first.shown()), Text.of(second.shown())) or (
-        None if lengths[0] == lengths[1] else "length of what was left out of the outputs"
+        None if lengths[0] == lengths[1] else "length of the omitted output"
     )
 
 

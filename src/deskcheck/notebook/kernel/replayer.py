@@ -54,7 +54,7 @@ class Reruns:
 
     def __post_init__(self) -> None:
         if self.runs < 1:
-            raise ValueError(f"runs={self.runs} must be at least one")
+            raise ValueError(f"runs={self.runs} must be at least 1")
 
 
 ONCE = Reruns()

@@ -62,7 +62,7 @@ class Connection:
         self._socket.sendall(_GREETING)
         greeting = self._exactly(len(_GREETING))
         if greeting[0] != 0xFF or greeting[9] != 0x7F or greeting[10] < 3 or greeting[12:17] != b"NULL\0":
-            raise Forged("a greeting that is none")
+            raise Forged("a malformed greeting")
         ready = b"\5READY"
         for name, value in (("Socket-Type", kind), ("Identity", "")):
             ready += bytes([len(name)]) + name.encode() + struct.pack(">I", len(value)) + value.encode()

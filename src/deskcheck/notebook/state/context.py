@@ -94,12 +94,10 @@ def _context(
     if isinstance(names, str):
         raise InputError(f"names={names!r} must be several names, as [{names!r}].")
     if names is not None and code is not None:
-        raise InputError("names and code: give the one or the other.")
+        raise InputError("give either names or code, not both.")
     missing = [name for name in names or () if name not in namespace]
     if missing:
-        raise InputError(
-            f"there is no variable {', '.join(map(repr, missing))}. Without names all are shown."
-        )
+        raise InputError(f"unknown variable {', '.join(map(repr, missing))}. Leave out names to show all.")
     also: dict[str, list[str]] = {}
     if code is not None:
         last = fitting(reversed(variables.ran), _EARLIER_CHARS, len)[::-1]

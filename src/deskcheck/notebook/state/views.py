@@ -119,7 +119,7 @@ def view(
     Raises InputError: a wrong kind, form or budget, or ``used`` without names.
     """
     if kind not in VIEWS:
-        raise InputError(f"unknown view {kind!r} of a state. Known are {', '.join(VIEWS)}.")
+        raise InputError(f"unknown view {kind!r}. The views are {', '.join(VIEWS)}.")
     if form not in ("text", "json"):
         raise InputError(f"form={form!r} must be text or json.")
     if budget < 0:

@@ -101,8 +101,8 @@ class TrajectoryWriter:
                         break  # the writer was stopped in this line
                     if number == 0 and _same(self._row(line)) != _same(self._head):
                         raise InputError(
-                            f"{self.part}: was begun for another notebook, or with different limits. "
-                            "Delete it to start again."
+                            f"{self.part}: belongs to another notebook or to different limits. Delete it to "
+                            "start again."
                         )
                     size += len(line)
                     self.resumed = number
@@ -272,7 +272,7 @@ def trajectories(folder: str | os.PathLike[str]) -> Iterator[Trajectory]:
     paths = sorted(Path(folder).rglob(f"*{SUFFIX}"))
     if not paths:
         begun = len({str(path).partition(SUFFIX)[0] for path in Path(folder).rglob(f"*{SUFFIX}.*")})
-        more = f" {begun} were begun: record them again to continue." if begun else ""
+        more = f" {begun} are unfinished: record them again to continue." if begun else ""
         raise RecordingError(f"{folder}: has no trajectories.{more}", str(folder))
     return map(read_trajectory, paths)
 

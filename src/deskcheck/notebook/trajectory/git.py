@@ -52,7 +52,7 @@ def read_history(path: str | Path) -> Trajectory:
         cells = now
         before = replace(version, cells=now, steps=tuple(_renamed(version, ids)))
     if before is None:
-        raise InputError(f"{path}: no commit has a notebook of that name.")
+        raise InputError(f"{path}: no commit has a notebook with this path.")
     return Trajectory(
         id=str(path),
         source="git",
@@ -75,7 +75,7 @@ def _git(folder: Path, *arguments: str) -> bytes:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"{folder}: git cannot be asked for the history: {error}.") from error
+        raise InputError(f"{folder}: git cannot read the history: {error}.") from error
     if ran.returncode:
         message = ran.stderr.decode("utf-8", "replace").strip()
         raise InputError(f"{folder}: git says: {message}")

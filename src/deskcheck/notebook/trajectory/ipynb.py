@@ -73,7 +73,7 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
         _object(metadata.get("language_info")).get("name"), name, "language_info.name"
     )
     if not spec:
-        notes.append("no kernelspec: taken for Python")
+        notes.append("no kernelspec: read as Python")
     execution_metadata = _object(metadata.get("execution"))  # of nbmake and Jupyter Book
     cells, executions = _cells(raw, name, notes, may_raise=execution_metadata.get("allow_errors") is True)
     limits = {}
@@ -88,7 +88,8 @@ def _trajectory(notebook: dict[str, Any], notes: list[str], name: str, order: st
         executions.sort(key=lambda execution: execution.count or 0)
         if len({*counts}) < len(counts):
             notes.append(
-                "execution counts repeat, so the cells are of several runs: equal counts stand in their order"
+                "execution counts repeat, so the cells are from several runs: cells with equal counts keep "
+                "their order in the file"
             )
     return Trajectory(
         id=name,
@@ -132,7 +133,7 @@ def _notebook(text: bytes, name: str) -> tuple[dict[str, Any], list[str]]:
 
 def _text(value: Any, name: str, what: str) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise InputError(f"{name}: {what} of the metadata is not a text. Save the notebook again in Jupyter.")
+        raise InputError(f"{name}: {what} of the metadata is not text. Save the notebook again in Jupyter.")
     return value
 
 

@@ -70,7 +70,7 @@ def read_june(path: str | Path) -> Iterator[Trajectory]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
     except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: is no CSV file in UTF-8: {error}.") from error
+        raise InputError(f"{path}: is not a CSV file in UTF-8: {error}.") from error
     for session in sessions:
         yield session.trajectory()
 
@@ -95,7 +95,9 @@ def _rows(stream: Iterable[str], path: str) -> Iterator[tuple[str, dict[str, str
     for row in rows:
         row_name = f"{path}: line {rows.line_num}"
         if None in row.values() or None in row:
-            raise InputError(f"{row_name}: has not the {len(names)} columns of the first: cut off?")
+            raise InputError(
+                f"{row_name}: lacks some of the {len(names)} columns of the first row: was the file cut off?"
+            )
         yield row_name, row
 
 
@@ -106,7 +108,7 @@ def _posted(first: str, lines: Iterator[str], path: str) -> Iterator[tuple[str, 
             event = read_json(line)
             row = {name: "" if value is None else str(value) for name, value in event.items()}
         except (ValueError, AttributeError) as error:
-            raise InputError(f"{row_name}: is no JSON object: {error}.") from error
+            raise InputError(f"{row_name}: is not a JSON object: {error}.") from error
         missing = [name for name in ("time", "kernel_id", "event") if name not in row]
         if missing:
             raise InputError(f"{row_name}: lacks {', '.join(missing)}, which every event of a JuNE log has.")
@@ -179,7 +181,7 @@ class _Session:
         """Add one event. trusted: its position is that of its cell."""
         event = _event(row)
         if event not in _KNOWN:
-            self._refuse(f"the event {row['event']!r} is unknown; known are {', '.join(sorted(_KNOWN))}")
+            self._refuse(f"unknown event {row['event']!r}. The events are {', '.join(sorted(_KNOWN))}")
         if self.kernel is not None and row["kernel_id"] and row["kernel_id"] != self.kernel:
             self._restart()
         self.kernel = row["kernel_id"] or self.kernel
@@ -200,7 +202,7 @@ class _Session:
             self._refuse(f"{event} without a cell_index")
         cell_id = self.aliases.get(cell_id, cell_id)
         if event == "delete" and cell_id not in self.cells:
-            self._note(f"deletes the cell {cell_id!r}, which is not there: left out")
+            self._note(f"deletes the unknown cell {cell_id!r}: left out")
         elif event == "delete":
             self._add(Deletion(cell=cell_id, order=()))
         elif event == "finished_execute":
@@ -223,7 +225,7 @@ class _Session:
         if cell is None:
             self._insert(event, cell_id, source, kind, selected)
         elif event == "create":
-            self._note(f"creates the cell {cell_id!r} again: taken for an edit")
+            self._note(f"creates the cell {cell_id!r} again: read as an edit")
             self._edit(cell, source, cell.type)
         else:
             self._place(cell_id, selected if trusted else None)
@@ -321,7 +323,7 @@ class _Session:
         kinds = _output_kinds(output, self.row_name)
         if number in self.queued and not kinds:
             self.steps[number] = None
-            self._note(f"the cell {cell_id!r} waited behind one that raised: the kernel left it out")
+            self._note(f"the cell {cell_id!r} was queued after one that raised: the kernel skipped it")
             return
         step = self.steps[number]
         assert isinstance(step, Execution)

@@ -83,7 +83,7 @@ def agreement(true: Trial, candidate: Trial, later: Later) -> Agreement:
         return Agreement(0, (Difference("status", detail=detail),))
     if true.unseen or candidate.unseen:
         return Agreement(
-            None, (Difference("unmarked", detail="not all variables could be looked at in time"),)
+            None, (Difference("unmarked", detail="not all variables could be inspected in time"),)
         )
     differences = (*_visible(true, candidate), *_state(true, candidate, later), *_settings(true, candidate))
     return Agreement(int(not differences), differences)
@@ -104,11 +104,11 @@ def _visible(true: Trial, candidate: Trial) -> Iterator[Difference]:
 def _otherwise(kind: str, name: str, expected: Any, actual: Any) -> str:
     """How two values of one effect differ."""
     if kind in ("file", "removed"):
-        return "only in one of them" if "nothing" in (expected, actual) else "another content"
+        return "in only one of them" if "nothing" in (expected, actual) else "different content"
     if name.endswith("image/png"):
         sizes = [_png_size(value) for value in (expected, actual)]
         same = "of the same size" if sizes[0] == sizes[1] else f"of {sizes[1]}, not {sizes[0]}"
-        return f"another picture {same}"
+        return f"a different picture {same}"
     if isinstance(expected, str) and isinstance(actual, str):
         return first_difference(expected, actual)
     return f"{actual!r:.200}, not {expected!r:.200}"
@@ -133,7 +133,7 @@ def _effects(trial: Trial) -> dict[tuple[str, str], Any]:
     others = [(update.display_id, update.data) for update in updates if update.display_id not in own_ids]
     files = {("file", name): digest for name, digest in trial.files.items()}
     removed = {("removed", name): True for name in trial.removed}
-    return effects | {("display", "updates of earlier ones"): others} | files | removed
+    return effects | {("display", "updates of earlier displays"): others} | files | removed
 
 
 def _stream(outputs: Iterable[Output], name: str) -> tuple[str, int]:
@@ -195,15 +195,15 @@ def _state(true: Trial, candidate: Trial, later: Later) -> Iterator[Difference]:
         candidates = (new_name for new_name in (name, *free) if new_name in free)
         match = next((new_name for new_name in candidates if _content(candidate, new_name) == expected), None)
         if match is None:
-            yield Difference("variable", name, "no variable of the candidate is equal to it")
+            yield Difference("variable", name, "no variable of the candidate equals it")
         else:
             del free[match]
     for name in free:
         if name not in true.variables and (name in later or candidate.variables[name]["change"] == "mutated"):
-            yield Difference("variable", name, "changed, which the true cell leaves as it was")
+            yield Difference("variable", name, "changed, but the true cell leaves it unchanged")
     groups = [_read_together(trial.aliases, later) for trial in (true, candidate)]
     for names in sorted(map(sorted, groups[0] ^ groups[1])):
-        yield Difference("alias", ", ".join(names), "one object in one of them, not in the other")
+        yield Difference("alias", ", ".join(names), "the same object in only one of them")
 
 
 def _settings(true: Trial, candidate: Trial) -> Iterator[Difference]:
@@ -212,10 +212,10 @@ def _settings(true: Trial, candidate: Trial) -> Iterator[Difference]:
         if expected is None:
             # The first settings of a library that the true cell does not import were set by no cell.
             if actual is not None and not actual.incidental and not actual.new:
-                yield Difference("setting", name, f"{_said(actual)}, which the true cell leaves as it was")
+                yield Difference("setting", name, f"{_said(actual)}, but the true cell leaves it unchanged")
         elif actual is None:
             if expected.incidental or not expected.new:
-                yield Difference("setting", name, f"left as it was, not {_said(expected)}")
+                yield Difference("setting", name, f"unchanged, not {_said(expected)}")
         elif actual.value != expected.value:
             yield Difference("setting", name, f"{_said(actual)}, not {_said(expected)}")
 

@@ -193,7 +193,7 @@ class Trials:
         """A message if deskcheck recorded the trajectory and a cell ends with a different status now."""
         if self.trajectory.environment is None or trial.status is step.status:
             return None
-        return f"step {number} ended as {trial.status}, in the trajectory as {step.status}"
+        return f"step {number} ended as {trial.status}, but as {step.status} in the trajectory"
 
     def _run(self, source: str, seconds: float) -> Trial:
         session = self._session or self._fresh()
@@ -329,9 +329,9 @@ class TrialPlace:
                 return again.why[0].detail
             if again.score == 0:
                 kinds = ", ".join(dict.fromkeys(difference.kind for difference in again.why))
-                return f"the true cell does not agree with itself: {kinds}"
+                return f"two runs of the true cell differ: {kinds}"
             if agreement(true, self.run(""), self.later).score != 0:
-                return "the true cell does nothing that is seen"
+                return "the true cell has no visible effect"
         except Cancelled:
             raise
         except SandboxError as error:

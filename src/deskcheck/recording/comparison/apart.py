@@ -23,7 +23,7 @@ _PACKAGE_ROOT = str(Path(__file__).parents[3])
 _NO_MEMORY = 3
 _STOPPED = (_NO_MEMORY, -signal.SIGXCPU, -signal.SIGKILL)
 """Exit statuses of a process that its limits ended, or that the kernel killed for lack of memory."""
-_TOO_LARGE = "its states are too large to be compared, and not the same as text"
+_TOO_LARGE = "its states are too large to compare, and differ as text"
 
 
 def compared_apart(

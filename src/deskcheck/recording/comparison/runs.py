@@ -94,7 +94,7 @@ def _rest(first: RunResult, second: RunResult) -> str | None:
     if first.stderr != second.stderr:
         return f"standard error: {first_difference(first.stderr, second.stderr)}"
     for path in sorted(first.files.keys() | second.files.keys()):
-        first_digest, second_digest = first.files.get(path, "not there"), second.files.get(path, "not there")
+        first_digest, second_digest = first.files.get(path, "missing"), second.files.get(path, "missing")
         if first_digest != second_digest:
             return f"file {path!r}: {first_digest} and {second_digest}"
     return None

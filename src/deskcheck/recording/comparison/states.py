@@ -96,7 +96,7 @@ class _States:
             second.state.frames[second.frame].locals,
         )
         if first_names.keys() != second_names.keys():
-            return f"names {sorted(first_names.keys() ^ second_names.keys())} in one run only"
+            return f"names {sorted(first_names.keys() ^ second_names.keys())} in only one run"
         for name in first_names:
             if not self._alike((first.frame, name), first_names[name], first, second_names[name], second):
                 return (
@@ -113,7 +113,7 @@ class _States:
             if not self._is_unread((first.file, name))
         }
         if once:
-            return f"{word}names {sorted(once)} in one run only"
+            return f"{word}names {sorted(once)} in only one run"
         for name in first_names:
             need_not_agree = name not in second_names or (first.file, name) in self.unread
             if need_not_agree or self._alike(

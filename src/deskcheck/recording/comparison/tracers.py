@@ -82,7 +82,7 @@ def check(reference: Iterable[Row], candidate: Iterable[Row], *, may_split: bool
     first, second = State(), State()
     same = True
     reference_numbers: dict[int, int] = {}
-    taken: dict[int, int] = {}
+    candidate_numbers: dict[int, int] = {}
     for at, (x, y) in enumerate(zip(reference, candidate, strict=False)):
         if same and x == y:
             first = first.after(x)
@@ -90,7 +90,7 @@ def check(reference: Iterable[Row], candidate: Iterable[Row], *, may_split: bool
         if same:
             same, second = False, first
             reference_numbers.update((number, number) for number in first.objects)
-            taken.update(reference_numbers)
+            candidate_numbers.update(reference_numbers)
         for column in _HEAD:
             if getattr(x, column) != getattr(y, column):
                 raise Different(at, column, repr(getattr(x, column)), repr(getattr(y, column)))
@@ -99,7 +99,7 @@ def check(reference: Iterable[Row], candidate: Iterable[Row], *, may_split: bool
             second = second.after(y)
         except (KeyError, IndexError, TypeError) as error:
             raise Different(at, "changes", "those before it", f"cannot be applied: {error!r}") from error
-        _Walk(first, second, reference_numbers, taken, at, may_split).compare(x, y)
+        _Walk(first, second, reference_numbers, candidate_numbers, at, may_split).compare(x, y)
 
 
 class _Walk:
@@ -110,7 +110,7 @@ class _Walk:
         first: State,
         second: State,
         reference_numbers: dict[int, int],
-        taken: dict[int, int],
+        candidate_numbers: dict[int, int],
         at: int,
         may_split: bool,
     ) -> None:
@@ -118,7 +118,7 @@ class _Walk:
         self.second = second
         self.reference_numbers = reference_numbers
         """Number in the candidate -> number in the reference, since the traces began."""
-        self.taken = taken
+        self.candidate_numbers = candidate_numbers
         """Number in the reference -> the object's latest number in the candidate."""
         self.at = at
         self.seen_to_die = frozenset() if may_split else _SEEN_TO_DIE
@@ -155,7 +155,7 @@ class _Walk:
 
     def touched(self) -> Iterator[tuple[int, int]]:
         """Both numbers of each object that one of the events made or changed."""
-        yield from ((m, self.taken[m]) for m in self.first.touched if m in self.taken)
+        yield from ((m, self.candidate_numbers[m]) for m in self.first.touched if m in self.candidate_numbers)
         yield from (
             (self.reference_numbers[n], n) for n in self.second.touched if n in self.reference_numbers
         )
@@ -197,9 +197,13 @@ class _Walk:
             return
         self.forth[m], self.back[n] = n, m
         first, second = self.first.objects.get(m, {}), self.second.objects.get(n, {})
-        if n not in self.reference_numbers and m in self.taken and second.get("kind") in self.seen_to_die:
+        if (
+            n not in self.reference_numbers
+            and m in self.candidate_numbers
+            and second.get("kind") in self.seen_to_die
+        ):
             self.fail(where, f"an old object, #{m}", f"a new one, #{n}: {second}")
-        self.taken[m] = n
+        self.candidate_numbers[m] = n
         if self.reference_numbers.setdefault(n, m) != m:
             self.fail(where, f"a new object, #{m}", f"an old one, #{n}")
         where_inside = f"{where} #{m}/#{n}"

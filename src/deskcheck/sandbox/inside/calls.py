@@ -430,9 +430,9 @@ class Observer:
             function.not_drawn += 1
             self._nothing_done()
         elif _gettrace() is not None:
-            self.left_out["under a trace function of the test's own"] += 1
+            self.left_out["under a trace function of the test"] += 1
         elif self._over(function):
-            self.left_out["recording had cost as much as it may"] += 1
+            self.left_out["recording had used up its time"] += 1
             self._nothing_done()
         else:
             self._began = time.process_time()
@@ -450,7 +450,7 @@ class Observer:
         """Count a call that was not examined. Very many such calls would cost more than the tests."""
         self.idle += 1
         if self.idle == IDLE and self.watched and self._recording is None:
-            self.left_out[f"not seen: after {IDLE:,} calls in a test of which none was drawn"] += 1
+            self.left_out[f"not seen: after {IDLE:,} calls in a test, none of them drawn"] += 1
             self._hook.off()
         return False
 
@@ -460,7 +460,7 @@ class Observer:
         elif function.time in function.to_record:
             self.left_of_wanted[self.test] -= 1
             if _gettrace() is not None:
-                self.left_out["under a trace function of the test's own"] += 1
+                self.left_out["under a trace function of the test"] += 1
                 return
             arguments = self._arguments(frame, function)
             if arguments is not None:
@@ -648,7 +648,7 @@ class Observer:
         """Take the result of the recording at its end. Without facts, it failed."""
         recording, self._recording = self._recording, None
         if facts is not None and len(facts["stdout"]) + len(facts.get("result", "")) > _RESULT_CHARS:
-            facts, why_not = None, f"more than {_RESULT_CHARS >> 20} million characters to tell"
+            facts, why_not = None, f"more than {_RESULT_CHARS >> 20} million characters of output"
         if facts is None:
             self.left_out[why_not] += 1
         else:

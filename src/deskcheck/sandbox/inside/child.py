@@ -43,6 +43,7 @@ from deskcheck.recording.value import decode, render
 from deskcheck.sandbox.inside import calling, readable_files, session_child
 from deskcheck.sandbox.inside import server as _server
 from deskcheck.sandbox.inside.channel import END_BYTES, sender, sending_tracer
+from deskcheck.sandbox.inside.main_module import MODULE, is_main_module, run_main_module
 from deskcheck.sandbox.linux import notices, rlimits
 from deskcheck.sandbox.linux.refused import Refuses, refused_call
 from deskcheck.sandbox.linux.steps import compiled
@@ -63,7 +64,7 @@ def _read_job(channel: int) -> dict[str, Any]:
     """The job: its length in four bytes, then its text by `marshal`, which is faster than JSON."""
     data = calling.receive(channel)
     if data is None:
-        raise EOFError("the caller closed the channel before the job was whole")
+        raise EOFError("the caller closed the channel before the job was complete")
     job: dict[str, Any] = marshal.loads(data)
     return job
 
@@ -122,7 +123,8 @@ class _Run:
 
     def prepare(self) -> None:
         program = self.program
-        if program.filename == os.path.basename(program.filename):
+        main_module = is_main_module(program.extra)
+        if not main_module and program.filename == os.path.basename(program.filename):
             # Beside the run, so that tracebacks and `inspect` find it.
             text = program.code.encode("utf-8", "surrogatepass")
             source = os.open(program.filename, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -155,7 +157,24 @@ class _Run:
             line_buffering=True
         )  # as at a terminal: a signal that ends the program loses no line
         sys.modules["__main__"] = self.main
-        sys.argv = [program.filename]
+        first = program.filename
+        if main_module:
+            first = "-m" if program.extra["run"] == MODULE else program.source
+        sys.argv = [first, *program.extra.get("argv", ())]
+        if "stdin" in program.extra:
+            self._redirect_stdin(program.extra["stdin"].encode(program.extra["stdin_encoding"]))
+
+    def _redirect_stdin(self, data: bytes) -> None:
+        """Make a file with this content the standard input, like `<` in a shell."""
+        descriptor = os.open(_STDIN, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.unlink(_STDIN)
+            while data:
+                data = data[os.write(descriptor, data) :]
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.dup2(descriptor, 0, inheritable=True)
+        finally:
+            os.close(descriptor)
 
     def _be_imported(self) -> None:
         """Name the module like an import of the file, so that a call of its function runs no main part."""
@@ -169,6 +188,8 @@ class _Run:
         """Let the program find its own files. Earlier code of its environment must not find them."""
         program = self.program
         _modules.visible |= self.ours.union(*map(_modules.with_imports, self.named))
+        if is_main_module(program.extra):
+            _modules.visible |= _modules.with_imports("runpy")
         _modules.hide()
         if startup.has_code():
             self.ours |= frozenset(startup.run_code())
@@ -177,7 +198,7 @@ class _Run:
         if program.path is not None:
             # Last: a file named as a library module must not stand in for it when the library imports it.
             # But a project whose tests are recorded comes before an installed copy of it.
-            position = len(sys.path)
+            position = 0 if is_main_module(program.extra) else len(sys.path)
             if "own" in program.extra:
                 installed = ("site-packages", "dist-packages")
                 position = next((n for n, name in enumerate(sys.path) if name.endswith(installed)), position)
@@ -244,6 +265,8 @@ class _Run:
             return self._session()
         if program.mode == Mode.CALL and program.module is None and "file" in program.extra:
             self._be_imported()
+        if is_main_module(program.extra):
+            return self._run_main_module()
         code = compile(program.code, program.filename, "exec", dont_inherit=True)
         if program.mode == Mode.MODULE:
             word = b"ask" if self.job["calls"] else b"answer"
@@ -278,6 +301,22 @@ class _Run:
         finally:
             self._stop()
 
+    def _run_main_module(self) -> None:
+        program, scope = self.program, self.job["scope"]
+
+        def start(main_file: str) -> None:
+            scope.setdefault(main_file, program.filename)
+            self.files.update(scope)
+            if self.tracer is not None:
+                self.tracer.scope.update(scope)
+                self.tracer.modules.update(self.job["modules"])
+            self._start()
+
+        try:
+            run_main_module(program.source if program.extra["run"] == MODULE else None, start)
+        finally:
+            self._stop()
+
     def _session(self) -> None:
         tree = ast.parse(self.program.code, self.program.filename)
         self._start()
@@ -292,6 +331,16 @@ class _Run:
                     _show(error)
         finally:
             self._stop()
+
+    def _loaded(self) -> list[str]:
+        """Names in events of the loaded modules that are recorded with a main module."""
+        scope = self.job["scope"]
+        if not scope:
+            return []
+        files = {
+            vars(module).get("__file__") for module in [*sys.modules.values()] if hasattr(module, "__dict__")
+        }
+        return [label for file, label in scope.items() if file in files]
 
     def begin(self) -> None:
         """Report that the program begins, just before it does."""
@@ -310,6 +359,7 @@ class _Run:
             "cut": tracer.cut if tracer is not None else None,
             "failure": repr(tracer.failure) if tracer is not None and tracer.failure else None,
             "sources": self.sources,
+            "loaded": self._loaded(),
             "imported": sorted({name.partition(".")[0] for name in [*sys.modules] if name not in self.ours}),
             "cpu_s": used.ru_utime + used.ru_stime,
             "reads": [] if self.reads is None else [*self.reads.names][:_READS],
@@ -326,6 +376,7 @@ class _Run:
             return
 
 
+_STDIN = ".stdin"
 _READS = 20
 """Largest number of variables to report."""
 

@@ -277,8 +277,8 @@ class ForkServer:
             if closed is not None:  # Landlock decides what can be read
                 if not kernel.capabilities() & kernel.CAP_DAC_READ_SEARCH:
                     raise OSError(
-                        f"{closed} is closed to other users, and programs run as one: open it to all, or run "
-                        "with the capability DAC_READ_SEARCH, or not as root"
+                        f"{closed} cannot be read by other users, and programs run as a separate user: open "
+                        "it to all, or run with the capability DAC_READ_SEARCH, or not as root"
                     )
                 self.capabilities = kernel.CAP_DAC_READ_SEARCH
         owner_changes = self.alone or setup.uid is not None

@@ -292,7 +292,7 @@ def _open_again(
         new = open_(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             if not os.path.samestat(os.fstat(new), os.fstat(descriptor)):
-                raise OSError(f"{path} is another file than the one that is open")
+                raise OSError(f"{path} is not the file that is open")
             lseek(new, lseek(descriptor, 0, os.SEEK_CUR), os.SEEK_SET)
             dup2(new, descriptor, os.get_inheritable(descriptor))
         finally:

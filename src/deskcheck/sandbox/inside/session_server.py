@@ -146,7 +146,7 @@ class Keeper:
     def _hold(self, number: int, cpu_s: float) -> None:
         try:
             if not self._folder_is_there():
-                raise _copies.CannotCopy("the folder that the session ran in is gone")
+                raise _copies.CannotCopy("the session's folder is gone")
             shared = self._check_alone()
             bytes_left = self.wishes.copied_bytes - sum(copy.size_bytes for copy in self.copies.values())
             entries = _copies.copy(self.folder, bytes_left)
@@ -170,12 +170,12 @@ class Keeper:
         again = []
         threads = len(os.listdir(f"/proc/{self.live}/task"))
         if threads > 1:
-            raise _copies.CannotCopy(f"{threads - 1} threads of the session's run beside its first")
+            raise _copies.CannotCopy(f"the session runs {threads - 1} threads besides its first")
         pids = {copy.pid for copy in self.copies.values()}
         pids.add(self.live)
         others = [pid for pid in descendants(os.getpid()) if pid not in pids and not _is_over(pid)]
         if others:
-            raise _copies.CannotCopy(f"{len(others)} processes that the session started are there")
+            raise _copies.CannotCopy(f"{len(others)} processes that the session started are running")
         for name in os.listdir(f"/proc/{self.live}/fd"):
             target = os.readlink(f"/proc/{self.live}/fd/{name}")
             if int(name) > 2 and int(name) < self.channel_at and not target.startswith("/dev/"):
@@ -204,13 +204,13 @@ class Keeper:
             del self.copies[number]
             held_copy = None
         if held_copy is None:
-            self._answer(refused="it is gone: the session ended the process that held it")
+            self._answer(refused="the session ended the process that held it")
             return
         self.live = 0
         self._kill_others()
         try:
             if not self._folder_is_there():
-                raise OSError("the folder that it ran in is gone")
+                raise OSError("its folder is gone")
             _copies.put_back(self.folder, held_copy.files, self.uid)
         except OSError as error:
             self._answer(refused=f"its files cannot be put back: {error}")

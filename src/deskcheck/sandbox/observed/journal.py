@@ -24,7 +24,7 @@ class Journal:
     def __init__(self, path: Path, max_bytes: int = 1 << 30) -> None:
         self.path = path
         self._max_bytes = max_bytes
-        with disk_errors(path, "keep what the tests tell"):
+        with disk_errors(path, "save the messages of the tests"):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open_plain(path, os.O_RDWR | os.O_CREAT)
         self.size = 0
@@ -56,7 +56,7 @@ class Journal:
         unwritten = memoryview(head + message)
         # Behind the last whole one: over what an interrupt or a full disk left of another.
         end = self.size
-        with disk_errors(self.path, "keep what the tests tell"):
+        with disk_errors(self.path, "save the messages of the tests"):
             while unwritten:
                 written = os.pwrite(self._file, unwritten, end)
                 unwritten, end = unwritten[written:], end + written

@@ -46,8 +46,8 @@ _OUTPUT_BYTES = 64 << 20
 _STATUS = {0: "passed", 1: "failed", 2: "interrupted", 3: "internal error", 4: "usage error", 5: "no tests"}
 """Meanings of pytest's exit status (pytest.ExitCode)."""
 _DROPPED = (
-    "\n(What the tests wrote next is not kept: the recording ended before environment variables "
-    "were taken out of it.)\n"
+    "\n(The output after this point was discarded: the recording ended before environment variables were "
+    "masked in it.)\n"
 )
 
 CallKey = tuple[str, str, str, int, int]
@@ -156,14 +156,14 @@ class Observed:
 
     def keep_output(self, text: str) -> None:
         """Add to the output of the tests."""
-        with disk_errors(self.output, "keep what the tests write"):
+        with disk_errors(self.output, "save the output of the tests"):
             file = open_plain(self.output, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             with open(file, "a", encoding="utf-8") as stream:
                 stream.write(text)
 
     def read_output(self) -> str:
         """The output of the tests; empty if they removed the file."""
-        with disk_errors(self.output, "read what the tests wrote"):
+        with disk_errors(self.output, "read the output of the tests"):
             try:
                 file = open_plain(self.output, os.O_RDONLY)
             except FileNotFoundError:
@@ -300,7 +300,7 @@ class _Run:
         key = secrets.token_bytes(KEY_BYTES)
         channel_read, channel_write = os.pipe()
         try:
-            with disk_errors(self.written, "keep what the tests write"):
+            with disk_errors(self.written, "save the output of the tests"):
                 self.writing = open_plain(self.written, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
             job |= {"channel": channel_write, "key": key.hex()}
             process = self._start(job, hash_seed)
@@ -397,12 +397,12 @@ class _Run:
         for message in receiver.feed(data):
             self.facts_bytes += suite_message(message).begins
             if self.facts_bytes > SUITE_FACTS_BYTES or self.observed.journal.size > SUITE_KEPT_BYTES:
-                raise Forged("more than a run of tests has to tell")
+                raise Forged("more messages than a run of tests has")
             self._keep(bytes(message))
 
     def _take_what_an_earlier_run_wrote(self) -> None:
         """Take the output of a run whose recorder was killed."""
-        with disk_errors(self.written, "keep what the tests write"):
+        with disk_errors(self.written, "save the output of the tests"):
             try:
                 text = _beginning(open_plain(self.written, os.O_RDONLY))
             except FileNotFoundError:
@@ -415,7 +415,7 @@ class _Run:
         """Add the output of this run to the output of earlier runs."""
         text = _beginning(os.dup(self.writing))
         self.observed.keep_output(text if self.mask is None else self.mask.text(text))
-        with disk_errors(self.written, "keep what the tests write"):
+        with disk_errors(self.written, "save the output of the tests"):
             self.written.unlink(missing_ok=True)
 
     def _close_writing(self) -> None:

@@ -66,11 +66,11 @@ class Family:
     def texts(self) -> tuple[str, ...]:
         return _texts(self.name)
 
-    def draw(self, numbers: random.Random, size: int) -> str:
+    def draw(self, rng: random.Random, size: int) -> str:
         """The text of an argument list."""
         if self.arguments in _DRAWN:
-            return _DRAWN[self.arguments](numbers, size)
-        return _filled(self.arguments, numbers, size)
+            return _DRAWN[self.arguments](rng, size)
+        return _filled(self.arguments, rng, size)
 
 
 @functools.cache
@@ -103,7 +103,9 @@ def families(source: str) -> Iterator[Program]:
     """
     name, options = with_options(source.removeprefix(PREFIX), _OPTIONS, source)
     if name != "all" and name not in FAMILIES:
-        raise InputError(f"{source}: no family is called {name!r}. There are {', '.join(FAMILIES)}, and all.")
+        raise InputError(
+            f"{source}: unknown family {name!r}. The families are {', '.join(FAMILIES)}, and all."
+        )
     chosen = list(FAMILIES.values()) if name == "all" else [FAMILIES[name]]
     if options.get("inputs") == "paper":
         chosen = _with_paper_inputs(chosen, name, options, source)
@@ -115,7 +117,7 @@ def _with_paper_inputs(
 ) -> list[Family]:
     for option in ("events", "size"):
         if option in options:
-            raise InputError(f"{source}: inputs=paper leaves no choice of {option}.")
+            raise InputError(f"{source}: {option} cannot be combined with inputs=paper.")
     able = [family for family in chosen if family.paper]
     if not able:
         names = ", ".join(family.name for family in FAMILIES.values() if family.paper)
@@ -199,14 +201,14 @@ def _inputs(request: _Request, text: str) -> Iterator[tuple[str, dict[str, Any]]
         for n in paper_inputs(request.seed):
             yield f"({n})", {"size": n}
         return
-    numbers = random.Random(f"{family.name}:{request.seed}")
+    rng = random.Random(f"{family.name}:{request.seed}")
     for _ in range(request.inputs):
         if request.events is not None:
-            run = _of_length(request, text, request.events, numbers)
+            run = _of_length(request, text, request.events, rng)
             yield run.arguments, {"size": run.size, "events": run.events}
         else:
-            size = between(numbers, sizes[0], sizes[-1])
-            yield family.draw(numbers, size), {"size": size}
+            size = between(rng, sizes[0], sizes[-1])
+            yield family.draw(rng, size), {"size": size}
 
 
 def paper_inputs(seed: str = "0") -> list[int]:
@@ -214,12 +216,12 @@ def paper_inputs(seed: str = "0") -> list[int]:
 
     Of its numbers only 3038 is known, which is always included.
     """
-    numbers = random.Random(f"paper:{seed}")
+    rng = random.Random(f"paper:{seed}")
     inputs: list[int] = []
     for count, low, high in _PAPER_RANGES:
         drawn: set[int] = {_PAPER_NAMED} if low <= _PAPER_NAMED <= high else set()
         while len(drawn) < count:
-            drawn.add(between(numbers, low, high))
+            drawn.add(between(rng, low, high))
         inputs += sorted(drawn)
     return inputs
 
@@ -235,18 +237,18 @@ class _Run(NamedTuple):
     events: int
 
 
-def _of_length(request: _Request, text: str, events: int, numbers: random.Random) -> _Run:
+def _of_length(request: _Request, text: str, events: int, rng: random.Random) -> _Run:
     """A run of approximately `events` line events.
 
     Sizes are doubled until the run is long enough, then the gap is halved. This fails if runs of the same
     size differ in length; then inputs of similar sizes are tried.
     """
     family, low, high = request.family, request.family.least, request.longest
-    target = events * (0.9 + 0.2 * numbers.random())  # so that several inputs differ
+    target = events * (0.9 + 0.2 * rng.random())  # so that several inputs differ
     runs: list[_Run] = []
 
     def attempt(size: int) -> int:
-        arguments = family.draw(numbers, size)
+        arguments = family.draw(rng, size)
         counted = line_events(text, arguments, limit=3 * events + 100)
         runs.append(_Run(abs(math.log(counted / target)), arguments, size, counted))
         return counted
@@ -268,13 +270,13 @@ def _of_length(request: _Request, text: str, events: int, numbers: random.Random
     for _ in range(300):
         if runs and best().error <= math.log(1.1 if family.erratic else _TOLERANCE):
             break
-        attempt(round(low * (high / low) ** numbers.random()))
+        attempt(round(low * (high / low) ** rng.random()))
     nearest = best()
     if nearest.error > math.log(_TOLERANCE):
         raise InputError(
-            f"{request.source}: found no input of {family.name} with about {events} line events: the nearest "
-            f"run, {nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to "
-            f"{request.longest} here ({family.what})."
+            f"{request.source}: no input of {family.name} has about {events} line events: the nearest run, "
+            f"{nearest.arguments:.60}, has {nearest.events}. {family.name} has sizes up to {request.longest} "
+            f"here ({family.what})."
         )
     return nearest
 
@@ -318,64 +320,64 @@ def line_events(text: str, arguments: str, *, limit: int = _COUNTED_MOST) -> int
 # -- inputs ----------------------------------------------------------------------------------------
 
 
-def between(numbers: random.Random, low: int, high: int) -> int:
+def between(rng: random.Random, low: int, high: int) -> int:
     """A whole number from low to high. Uses only `random()`, which gives the same numbers on every Python."""
-    return low + int(numbers.random() * (high - low + 1))
+    return low + int(rng.random() * (high - low + 1))
 
 
-def _filled(template: str, numbers: random.Random, size: int) -> str:
+def _filled(template: str, rng: random.Random, size: int) -> str:
     """A template with its numbers drawn, such as ``({0..9}, {1..size}, {size})``."""
 
     def fill(hole: re.Match[str]) -> str:
         low, _, high = hole[1].replace("size", str(size)).partition("..")
-        return str(between(numbers, int(low), int(high))) if high else low
+        return str(between(rng, int(low), int(high))) if high else low
 
     return re.sub(r"\{(.*?)\}", fill, template)
 
 
-def _list(numbers: random.Random, size: int) -> str:
-    return f"({[between(numbers, 0, 99) for _ in range(size)]})"
+def _list(rng: random.Random, size: int) -> str:
+    return f"({[between(rng, 0, 99) for _ in range(size)]})"
 
 
-def _word(numbers: random.Random, size: int) -> str:
-    return f"({''.join('ab'[between(numbers, 0, 1)] for _ in range(size))!r})"
+def _word(rng: random.Random, size: int) -> str:
+    return f"({''.join('ab'[between(rng, 0, 1)] for _ in range(size))!r})"
 
 
-def _runs(numbers: random.Random, size: int) -> str:
+def _runs(rng: random.Random, size: int) -> str:
     text = ""
     while len(text) < size:
-        letter = "abc"[between(numbers, 0, 2)]
-        text += letter * between(numbers, 1, 5)
+        letter = "abc"[between(rng, 0, 2)]
+        text += letter * between(rng, 1, 5)
     return f"({text[:size]!r})"
 
 
-def _brackets(numbers: random.Random, size: int) -> str:
+def _brackets(rng: random.Random, size: int) -> str:
     """Brackets that are opened and closed at random, mostly balanced; sometimes one is replaced."""
     text, closers = "", ""
     while len(text) < size:
-        if closers and (len(closers) >= min(size - len(text), 8) or numbers.random() < 0.45):
+        if closers and (len(closers) >= min(size - len(text), 8) or rng.random() < 0.45):
             text, closers = text + closers[-1], closers[:-1]
         else:
-            kind = between(numbers, 0, 1)
+            kind = between(rng, 0, 1)
             text, closers = text + "(["[kind], closers + ")]"[kind]
-    if numbers.random() < 0.3:
-        position = between(numbers, 0, size - 1)
-        text = text[:position] + "()[]"[between(numbers, 0, 3)] + text[position + 1 :]
+    if rng.random() < 0.3:
+        position = between(rng, 0, size - 1)
+        text = text[:position] + "()[]"[between(rng, 0, 3)] + text[position + 1 :]
     return f"({text!r})"
 
 
-def _code(numbers: random.Random, size: int) -> str:
+def _code(rng: random.Random, size: int) -> str:
     """A program for the stack machine that runs `size` times and leaves the height of the stack unchanged."""
     words: list[str] = []
     high = 0
-    for _ in range(between(numbers, 1, 3)):
-        words.append(str(between(numbers, 1, 9)))
+    for _ in range(between(rng, 1, 3)):
+        words.append(str(between(rng, 1, 9)))
         high += 1
-        if numbers.random() < 0.4:
+        if rng.random() < 0.4:
             words.append("dup")
             high += 1
-        while high > 0 and (numbers.random() < 0.6 or high > 2):
-            words.append(("add", "mul")[between(numbers, 0, 1)])
+        while high > 0 and (rng.random() < 0.6 or high > 2):
+            words.append(("add", "mul")[between(rng, 0, 1)])
             high -= 1
     words += ["add"] * high
     return f"({[*words, 'loop']}, {size})"

@@ -25,7 +25,7 @@ _PLAIN = (ast.Name, ast.Constant, ast.Subscript, ast.Call, ast.Attribute)
 _NAMES = tuple(dict.fromkeys([*NAMES["int"], *NAMES["loop"], *NAMES["item"], *NAMES["list"], *NAMES["str"]]))
 
 
-def variant(code: str, numbers: random.Random) -> str:
+def variant(code: str, rng: random.Random) -> str:
     """The program with some statements rewritten, and with new names."""
     for rewrite in _REWRITES:
         attempts = 0
@@ -34,14 +34,14 @@ def variant(code: str, numbers: random.Random) -> str:
             choices = [edits for node in ast.walk(places.tree) for edits in rewrite(places, node)][attempts:]
             if not choices:
                 break
-            edits = _pick(numbers, choices)
+            edits = _pick(rng, choices)
             attempts += 1
-            if numbers.random() < 0.5:
+            if rng.random() < 0.5:
                 code = edited(code, *edits)
-    return _renamed(code, numbers)
+    return _renamed(code, rng)
 
 
-def _renamed(code: str, numbers: random.Random) -> str:
+def _renamed(code: str, rng: random.Random) -> str:
     places = Places(code)
     functions = [function.name for function in places.functions()]
     names: dict[str, None] = dict.fromkeys(functions)
@@ -54,11 +54,11 @@ def _renamed(code: str, numbers: random.Random) -> str:
     new: dict[str, str] = {}
     for name in names:
         while name not in new:
-            chosen = _pick(numbers, _NAMES)
+            chosen = _pick(rng, _NAMES)
             if name in functions:
-                chosen = f"{_pick(numbers, VERBS)}_{_pick(numbers, NOUNS)}"
-                if numbers.random() < 0.3:
-                    chosen = _pick(numbers, HELPERS)
+                chosen = f"{_pick(rng, VERBS)}_{_pick(rng, NOUNS)}"
+                if rng.random() < 0.3:
+                    chosen = _pick(rng, HELPERS)
             if chosen not in taken and not keyword.iskeyword(chosen) and not hasattr(builtins, chosen):
                 taken.add(chosen)
                 new[name] = chosen
@@ -74,8 +74,8 @@ def _renamed(code: str, numbers: random.Random) -> str:
     return edited(code, *edits)
 
 
-def _pick(numbers: random.Random, choices: Sequence[T]) -> T:
-    return choices[int(numbers.random() * len(choices))]
+def _pick(rng: random.Random, choices: Sequence[T]) -> T:
+    return choices[int(rng.random() * len(choices))]
 
 
 _Edits = Iterator[tuple[TextEdit, ...]]

@@ -25,10 +25,10 @@ class Made:
     arguments: tuple[str, ...]
 
 
-def program_text(numbers: random.Random, level: int, inputs: int = 3) -> Made:
+def program_text(rng: random.Random, level: int, inputs: int = 3) -> Made:
     """A program that uses a level."""
     for _ in range(50):
-        writer = ProgramWriter(GRAMMAR, numbers, level)
+        writer = ProgramWriter(GRAMMAR, rng, level)
         program = _module(writer, inputs)
         if program is not None and level in writer.used:
             return program

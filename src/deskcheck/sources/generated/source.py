@@ -38,9 +38,9 @@ def generated(source: str) -> Iterator[Program]:
 
 def _programs(count: int, inputs: int, seed: int, levels: range) -> Iterator[Program]:
     for number in range(count):
-        numbers = random.Random(f"{seed}:{number}")
-        level = levels[int(numbers.random() * len(levels))]
-        program = program_text(numbers, level, inputs)
+        rng = random.Random(f"{seed}:{number}")
+        level = levels[int(rng.random() * len(levels))]
+        program = program_text(rng, level, inputs)
         for k, arguments in enumerate(program.arguments):
             yield Program(
                 id=f"generated-{seed}-{number}-{k}",

@@ -29,7 +29,7 @@ def candidates(
     *,
     known_inputs: Sequence[str],
     ways: Sequence[str],
-    numbers: random.Random,
+    rng: random.Random,
     propose: Callable[[str], str] | None,
     receiver: Constructor | None = None,
 ) -> Candidates:
@@ -40,7 +40,7 @@ def candidates(
     """
     if receiver is not None:
         if node is not None:
-            yield from _on_objects(receiver, node, numbers)
+            yield from _on_objects(receiver, node, rng)
         return
     if "known" in ways:
         for arguments in known_inputs:
@@ -50,11 +50,11 @@ def candidates(
             yield "model", arguments
     turns: list[Candidates] = []
     if "known" in ways and known_inputs:
-        turns.append(_changed(known_inputs, numbers))
+        turns.append(_changed(known_inputs, rng))
     if "hints" in ways and node is not None:
-        turns.append(_by_hints(node, numbers))
+        turns.append(_by_hints(node, rng))
     if "hypothesis" in ways and node is not None:
-        turns.append(_by_hypothesis(node, int(numbers.random() * 2**32)))
+        turns.append(_by_hypothesis(node, int(rng.random() * 2**32)))
     waiting = [(turn, offer) for turn in turns if (offer := next(turn, None)) is not None]
     while waiting:
         following = []
@@ -97,7 +97,7 @@ def parameters(node: Definition) -> list[Parameter]:
     ]
 
 
-def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
+def _by_hints(node: Definition, rng: random.Random) -> Candidates:
     """Values of the annotated types. Without an annotation, types with which calls returned are preferred."""
     accepted = parameters(node)
     if node.args.vararg is not None:
@@ -111,12 +111,12 @@ def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
     repeated = 0
     texts: set[str] = set()
     while repeated < 200:
-        picked = [_weighted(weights, numbers) for weights in worth]
-        values = [makers[k](numbers) for makers, k in zip(choices, picked, strict=True)]
+        picked = [_weighted(weights, rng) for weights in worth]
+        values = [makers[k](rng) for makers, k in zip(choices, picked, strict=True)]
         more: list[Any] = []
         if node.args.vararg is not None:
             maker = choices[-1][picked[-1]]
-            more = [maker(numbers) for _ in range(_pick(numbers, (0, 1, 2, 2, 3)))]
+            more = [maker(rng) for _ in range(_pick(rng, (0, 1, 2, 2, 3)))]
         text = _argument_text(accepted, values, more)
         if text in texts:
             repeated += 1
@@ -127,18 +127,16 @@ def _by_hints(node: Definition, numbers: random.Random) -> Candidates:
             weights[k] = weights[k] + 2 if good else max(weights[k] * 0.7, 0.05)
 
 
-def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random) -> Candidates:
+def _on_objects(receiver: Constructor, node: Definition, rng: random.Random) -> Candidates:
     """Arguments of a method, after an object. About half of the objects are new; the others worked before."""
-    makes = None if receiver.node is None else _by_hints(receiver.node, numbers)
+    makes = None if receiver.node is None else _by_hints(receiver.node, rng)
     offer = next(makes, None) if makes is not None else None
     good: list[str] = []
-    takes = _by_hints(node, numbers)
+    takes = _by_hints(node, rng)
     arguments = next(takes, None)
     while arguments is not None:
-        new = offer is not None and (len(good) < 2 or numbers.random() < 0.5)
-        constructor_arguments = (
-            offer[1] if new and offer is not None else _pick(numbers, good) if good else "()"
-        )
+        new = offer is not None and (len(good) < 2 or rng.random() < 0.5)
+        constructor_arguments = offer[1] if new and offer is not None else _pick(rng, good) if good else "()"
         inner = arguments[1].removeprefix("(").removesuffix(")")
         returned = yield "hints", f"({receiver.name}{constructor_arguments}{', ' if inner else ''}{inner})"
         if returned and constructor_arguments not in good:
@@ -149,7 +147,7 @@ def _on_objects(receiver: Constructor, node: Definition, numbers: random.Random)
         if arguments is None:
             if offer is None:
                 return
-            takes = _by_hints(node, numbers)  # the same arguments again, with other objects
+            takes = _by_hints(node, rng)  # the same arguments again, with other objects
             arguments = next(takes, None)
 
 
@@ -160,8 +158,8 @@ def _send(offers: Candidates, good: bool) -> tuple[str, str] | None:
         return None
 
 
-def _weighted(weights: Sequence[float], numbers: random.Random) -> int:
-    threshold = numbers.random() * sum(weights)
+def _weighted(weights: Sequence[float], rng: random.Random) -> int:
+    threshold = rng.random() * sum(weights)
     for k, weight in enumerate(weights):
         threshold -= weight
         if threshold < 0:
@@ -271,53 +269,51 @@ def _one_of(optional_makers: Sequence[Maker | None]) -> Maker | None:
     return (lambda numbers: makers[int(numbers.random() * len(makers))](numbers)) if makers else None
 
 
-def _length(numbers: random.Random) -> int:
-    return _pick(numbers, (0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8))
+def _length(rng: random.Random) -> int:
+    return _pick(rng, (0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 8))
 
 
-def _pick(numbers: random.Random, choices: Sequence[T]) -> T:
-    return choices[int(numbers.random() * len(choices))]
+def _pick(rng: random.Random, choices: Sequence[T]) -> T:
+    return choices[int(rng.random() * len(choices))]
 
 
-def _an_int(numbers: random.Random) -> int:
-    low, high = _pick(
-        numbers, ((0, 1), (0, 9), (0, 9), (-9, 9), (10, 99), (0, 99), (-999, 999), (1000, 10_000))
-    )
-    return low + int(numbers.random() * (high - low + 1))
+def _an_int(rng: random.Random) -> int:
+    low, high = _pick(rng, ((0, 1), (0, 9), (0, 9), (-9, 9), (10, 99), (0, 99), (-999, 999), (1000, 10_000)))
+    return low + int(rng.random() * (high - low + 1))
 
 
-def _a_float(numbers: random.Random) -> float:
-    return _an_int(numbers) + _pick(numbers, (0.0, 0.5, 0.25, 0.1))
+def _a_float(rng: random.Random) -> float:
+    return _an_int(rng) + _pick(rng, (0.0, 0.5, 0.25, 0.1))
 
 
-def _a_text(numbers: random.Random) -> str:
-    letters = _pick(numbers, ("ab", "abc", "abcxyz", "aAbB", "01", "0123456789", "ab ", "a1 ,.-", "()[]"))
-    if numbers.random() < 0.2:
+def _a_text(rng: random.Random) -> str:
+    letters = _pick(rng, ("ab", "abc", "abcxyz", "aAbB", "01", "0123456789", "ab ", "a1 ,.-", "()[]"))
+    if rng.random() < 0.2:
         return str(
-            _pick(numbers, ("hello world", "Python", "a,b,c", "racecar", "3.14", "-7", "key=value", "Ä ß"))
+            _pick(rng, ("hello world", "Python", "a,b,c", "racecar", "3.14", "-7", "key=value", "Ä ß"))
         )
-    return "".join(_pick(numbers, letters) for _ in range(_length(numbers)))
+    return "".join(_pick(rng, letters) for _ in range(_length(rng)))
 
 
-def _a_bool(numbers: random.Random) -> bool:
-    return numbers.random() < 0.5
+def _a_bool(rng: random.Random) -> bool:
+    return rng.random() < 0.5
 
 
-def _numbers_list(numbers: random.Random) -> list[int]:
-    return [_an_int(numbers) for _ in range(_length(numbers))]
+def _numbers_list(rng: random.Random) -> list[int]:
+    return [_an_int(rng) for _ in range(_length(rng))]
 
 
-def _texts_list(numbers: random.Random) -> list[str]:
-    return [_a_text(numbers) for _ in range(_length(numbers))]
+def _texts_list(rng: random.Random) -> list[str]:
+    return [_a_text(rng) for _ in range(_length(rng))]
 
 
-def _rows_list(numbers: random.Random) -> list[list[int]]:
-    width = 1 + _length(numbers) // 2
-    return [[_an_int(numbers) for _ in range(width)] for _ in range(_length(numbers))]
+def _rows_list(rng: random.Random) -> list[list[int]]:
+    width = 1 + _length(rng) // 2
+    return [[_an_int(rng) for _ in range(width)] for _ in range(_length(rng))]
 
 
-def _counts_dict(numbers: random.Random) -> dict[str, int]:
-    return {_a_text(numbers): _an_int(numbers) for _ in range(_length(numbers))}
+def _counts_dict(rng: random.Random) -> dict[str, int]:
+    return {_a_text(rng): _an_int(rng) for _ in range(_length(rng))}
 
 
 _PLAIN: Mapping[str, Maker] = {
@@ -356,21 +352,21 @@ _CALLED: Mapping[Maker, frozenset[str]] = {
 # -- known inputs, changed -------------------------------------------------------------------------
 
 
-def _changed(known_inputs: Sequence[str], numbers: random.Random) -> Candidates:
+def _changed(known_inputs: Sequence[str], rng: random.Random) -> Candidates:
     """Known argument lists with one or two changed values."""
     calls = [call for text in known_inputs if (call := _literal_call(text)) is not None]
     texts = set(known_inputs)
     repeated = 0
     while calls and repeated < 200:
-        positional, named = _pick(numbers, calls)
+        positional, named = _pick(rng, calls)
         positional, named = list(positional), dict(named)
-        for _ in range(_pick(numbers, (1, 1, 2))):
-            index = int(numbers.random() * (len(positional) + len(named)))
+        for _ in range(_pick(rng, (1, 1, 2))):
+            index = int(rng.random() * (len(positional) + len(named)))
             if index < len(positional):
-                positional[index] = change(positional[index], numbers)
+                positional[index] = change(positional[index], rng)
             elif named:
                 key = list(named)[index - len(positional)]
-                named[key] = change(named[key], numbers)
+                named[key] = change(named[key], rng)
         parts = [repr(value) for value in positional] + [f"{name}={value!r}" for name, value in named.items()]
         text = f"({', '.join(parts)})"
         if text in texts:
@@ -393,47 +389,45 @@ def _literal_call(text: str) -> tuple[list[Any], dict[str, Any]] | None:
     return (values, named) if len(named) == len(call.keywords) and (values or named) else None
 
 
-def change(value: Any, numbers: random.Random) -> Any:
+def change(value: Any, rng: random.Random) -> Any:
     """A similar value of the same type, or sometimes an edge case of the type."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
         return _pick(
-            numbers, (value + 1, value - 1, -value, 0, 1, 2 * value, value // 2, value + 10, _an_int(numbers))
+            rng, (value + 1, value - 1, -value, 0, 1, 2 * value, value // 2, value + 10, _an_int(rng))
         )
     if isinstance(value, float):
-        return _pick(numbers, (value + 1, -value, 0.0, value / 2, value * 10, _a_float(numbers)))
+        return _pick(rng, (value + 1, -value, 0.0, value / 2, value * 10, _a_float(rng)))
     if isinstance(value, (str, bytes)):
-        return _changed_text(value, numbers)
+        return _changed_text(value, rng)
     if isinstance(value, (list, tuple)):
-        items = _changed_items(list(value), numbers)
+        items = _changed_items(list(value), rng)
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, (set, frozenset)):
-        return type(value)(_changed_items(sorted(value, key=repr), numbers))
+        return type(value)(_changed_items(sorted(value, key=repr), rng))
     if isinstance(value, dict):
         items = list(value.items())
-        if not items or numbers.random() < 0.15:
+        if not items or rng.random() < 0.15:
             key, inner = items[-1] if items else ("a", 1)
-            return {**value, change(key, numbers): inner}
-        if numbers.random() < 0.2:
+            return {**value, change(key, rng): inner}
+        if rng.random() < 0.2:
             return dict(items[1:])
-        index = int(numbers.random() * len(items))
+        index = int(rng.random() * len(items))
         key, inner = items[index]
-        items[index] = (
-            (change(key, numbers), inner) if numbers.random() < 0.4 else (key, change(inner, numbers))
-        )
+        items[index] = (change(key, rng), inner) if rng.random() < 0.4 else (key, change(inner, rng))
         return dict(items)
     return value
 
 
-def _changed_text(value: Any, numbers: random.Random) -> Any:
-    index = int(numbers.random() * (len(value) + 1))
-    source_at = int(numbers.random() * (len(value) + 1))
-    extra = value[source_at : source_at + 1] or (b"a" if isinstance(value, bytes) else _pick(numbers, "a1 Z"))
+def _changed_text(value: Any, rng: random.Random) -> Any:
+    index = int(rng.random() * (len(value) + 1))
+    source_at = int(rng.random() * (len(value) + 1))
+    extra = value[source_at : source_at + 1] or (b"a" if isinstance(value, bytes) else _pick(rng, "a1 Z"))
     if not value:
         return extra
     return _pick(
-        numbers,
+        rng,
         (
             value[:index] + extra + value[index:],
             value[:index] + value[index + 1 :],
@@ -447,11 +441,11 @@ def _changed_text(value: Any, numbers: random.Random) -> Any:
     )
 
 
-def _changed_items(items: list[Any], numbers: random.Random) -> list[Any]:
+def _changed_items(items: list[Any], rng: random.Random) -> list[Any]:
     if not items:
-        return [_an_int(numbers)]
-    index = int(numbers.random() * len(items))
-    way = int(numbers.random() * 6)
+        return [_an_int(rng)]
+    index = int(rng.random() * len(items))
+    way = int(rng.random() * 6)
     if way == 0:
         return items[:index] + items[index + 1 :]
     if way == 1:
@@ -460,7 +454,7 @@ def _changed_items(items: list[Any], numbers: random.Random) -> list[Any]:
         return items[::-1]
     if way == 3:
         return items[:index]
-    items[index] = change(items[index], numbers)
+    items[index] = change(items[index], rng)
     return items
 
 

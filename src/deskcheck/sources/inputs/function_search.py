@@ -22,7 +22,7 @@ from deskcheck.sources.inputs.targets import File, Passed, Target, targets_in
 from deskcheck.sources.sets.files import short_id
 
 LIMITS = Limits(cpu_s=1.0, wall_s=20.0)
-NO_TIME = "the time was spent"
+NO_TIME = "the time was used up"
 _AT_IMPORT = Limits(cpu_s=10.0, wall_s=30.0)
 _FOR_IMPORT = 2.0
 """A call may use one second and this many times the CPU time that importing its module took."""
@@ -145,7 +145,7 @@ class EachFunction:
                 Account(file=target.file, function=target.function, line=target.line, why=target.reason)
             )
         program = target.program
-        numbers = random.Random(f"{self.seed}:{program.source}:{program.entry}")
+        rng = random.Random(f"{self.seed}:{program.source}:{program.entry}")
         line = 0 if target.node is None else target.node.lineno
         account = Account(file=target.display_path, function=program.entry or "", line=line)
         limit_s, used = self.cpu_s(), [0.0]
@@ -168,7 +168,7 @@ class EachFunction:
 
         try:
             search_result = search(
-                target, self.effort, counted, numbers, self.propose, go_on=lambda: spent_s() < limit_s
+                target, self.effort, counted, rng, self.propose, go_on=lambda: spent_s() < limit_s
             )
         except InputError as error:
             return Tried(replace(account, why=" ".join(str(error).split())[:300]))
@@ -205,7 +205,7 @@ class EachFunction:
                 needs[constructor] = {file: sorted(functions) for file, functions in ran.items()}
         usable = tuple(result for result in search_result.inputs if made_by(result.arguments) in needs)
         dropped = search_result.dropped + Counter(
-            {"on an object whose making cannot be shown": len(search_result.inputs) - len(usable)}
+            {"on an object that cannot be written as code": len(search_result.inputs) - len(usable)}
         )
         return replace(search_result, inputs=usable, dropped=+dropped), needs
 

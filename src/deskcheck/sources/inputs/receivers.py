@@ -27,8 +27,8 @@ class Constructor:
 
 def is_method(function: Callable_) -> bool:
     """Whether a function takes an object as its first argument."""
-    plain = {mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)}
-    return "." in function.name and not plain & {"staticmethod", "classmethod"}
+    decorators = {mark.id for mark in function.node.decorator_list if isinstance(mark, ast.Name)}
+    return "." in function.name and not decorators & {"staticmethod", "classmethod"}
 
 
 def receiver_of(tree: ast.Module, name: str) -> Constructor | None:

@@ -86,7 +86,7 @@ def find_inputs(
     per_function: int = 10,
     budget: int = 60,
     ways: Sequence[str] = ("known", "hints"),
-    numbers: random.Random | None = None,
+    rng: random.Random | None = None,
     propose: Callable[[str], str] | None = None,
 ) -> Search:
     """Inputs for the function that a program calls. The program's arguments are ignored.
@@ -109,7 +109,7 @@ def find_inputs(
         run_result, blocks = run_watched(sandbox, program)
         return run_result, frozenset(arcs_of(blocks))
 
-    return search(target, effort, watch, numbers or random.Random("0"), propose)
+    return search(target, effort, watch, rng or random.Random("0"), propose)
 
 
 def run_watched(
@@ -129,7 +129,7 @@ def search(
     target: Target,
     effort: Effort,
     watch: Watch,
-    numbers: random.Random,
+    rng: random.Random,
     propose: Callable[[str], str] | None = None,
     *,
     go_on: Callable[[], bool] = lambda: True,
@@ -143,7 +143,7 @@ def search(
         target.node,
         known_inputs=target.known_inputs,
         ways=effort.ways,
-        numbers=numbers,
+        rng=rng,
         propose=propose,
         receiver=target.receiver,
     )

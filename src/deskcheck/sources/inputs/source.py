@@ -26,10 +26,10 @@ _OPTIONS = {
     "each": "the largest number of inputs kept for a function, 10 by default",
     "budget": "inputs tried for each function, 60 by default",
     "by": "known, hints, hypothesis; several as known+hints, which is the default",
-    "tests": "yes: also files of tests in a folder or a package; no by default",
+    "tests": "yes: also test files in a folder or a package; no by default",
     "table": "a file of JSON lines to write: inputs tried and kept for each function, or the reason for none",
     "workers": "functions that are tried at once, one for each processor by default",
-    "sandbox": "how closely they are confined while they are tried: strict, standard or trusted",
+    "sandbox": "confinement of the functions that are tried: strict, standard or trusted",
     "seed": "a number; another one gives other inputs",
 }
 
@@ -92,15 +92,19 @@ def _request_of(options: dict[str, str], source: str) -> _Request:
     ways = tuple(options.get("by", "known+hints").split("+"))
     for way in ways:
         if way not in WAYS:
-            raise InputError(f"{source}: by={options['by']}: {way!r} is none of {', '.join(WAYS)}.")
+            raise InputError(
+                f"{source}: by={options['by']}: unknown way {way!r}. The ways are {', '.join(WAYS)}."
+            )
     if "hypothesis" in ways:
         need_hypothesis()
     level = options.get("sandbox", Confinement.STRICT.value)
     if level not in list(Confinement):
-        raise InputError(f"{source}: sandbox={level} is none of {', '.join(Confinement)}.")
+        raise InputError(
+            f"{source}: sandbox={level}: unknown level. The levels are {', '.join(Confinement)}."
+        )
     tests = options.get("tests", "no")
     if tests not in ("yes", "no"):
-        raise InputError(f"{source}: tests={tests} is neither yes nor no.")
+        raise InputError(f"{source}: tests={tests} must be yes or no.")
     return _Request(
         effort=Effort(per_function=per_function, budget=budget, ways=ways),
         seed=seed,
@@ -123,7 +127,7 @@ class _Run:
     def programs(self, scope: SearchScope) -> Iterator[Program]:
         request = self.request
         if scope.tests:
-            self.note(f"{self.inner}: {scope.tests} files of tests are left out; tests=yes takes them")
+            self.note(f"{self.inner}: {scope.tests} test files are left out; tests=yes includes them")
         accounts: list[Account] = []
         if request.table is not None:
             request.table.write_text("", encoding="utf-8")
@@ -191,4 +195,4 @@ def _summary(inner: str, accounts: Sequence[Account], *, several: bool) -> Itera
         yield "not tried: " + "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(12))
     none = len(tried) - len(with_some)
     if none:
-        yield f"tried, and nothing kept: {none} functions; inputs,table=FILE.jsonl:{inner} says why of each"
+        yield f"tried without success: {none} functions; inputs,table=FILE.jsonl:{inner} lists the reasons"

@@ -149,7 +149,7 @@ def _one_file(inner: str, file: str, entry: str | None) -> SearchScope:
     if entry is not None:
         check_entry(tree, entry, file)
     elif not any(function.why_not is None for function in callables(tree)):
-        raise InputError(f"inputs:{inner}: {file} defines no functions at its top that could be called.")
+        raise InputError(f"inputs:{inner}: {file} defines no functions at its top level.")
     first = Program(
         id=f"{file}::",
         code=text,
@@ -167,7 +167,7 @@ def _folder(folder: str, *, tests: bool) -> SearchScope:
     files, left_out = _without_tests(Path(folder), tests=tests)
     if not files:
         reason = (
-            f"has only files of tests. inputs,tests=yes:{folder} takes them."
+            f"has only test files. inputs,tests=yes:{folder} includes them."
             if left_out
             else "has no .py files."
         )
@@ -302,8 +302,8 @@ def imported(file: File) -> Program:
 
 
 _WHY = {
-    "absent": "not there when its module is imported",
-    "compiled": "a compiled function has taken its place",
+    "absent": "missing after its module is imported",
+    "compiled": "replaced by a compiled function",
     "frozen": "frozen into the interpreter, which does not show its lines",
 }
 
@@ -368,7 +368,7 @@ def _target(
         (candidate for candidate in same if kind == "function" and candidate.first_line == line), same[-1]
     )
     if function is not meant:
-        return passed("its name is another function's when its module is imported")
+        return passed("its name belongs to another function after the import")
     program = _call(file, function.name)
     if file.first.module is not None:
         program = replace(program, extra={**program.extra, "line": function.node.lineno})
@@ -376,7 +376,7 @@ def _target(
         assert file.tree is not None
         receiver = receiver_of(file.tree, function.name.rpartition(".")[0])
         if receiver is None:
-            return passed("its object is not made by code of its file")
+            return passed("its object is not made by code in its file")
         if not (function.node.args.posonlyargs or function.node.args.args):
             return passed("its first parameter is not its object")
         node = without_object(function.node)
@@ -403,11 +403,11 @@ def _there(file: File, names: list[str], run: Run) -> Mapping[str, tuple[str, in
         where, kinds = ast.literal_eval(run_result.result or "")
         contents = {str(name): (str(kind), int(line)) for name, (kind, line) in kinds.items()}
     except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError):
-        return "does not let itself be looked at"
+        return "cannot be inspected"
     if not contents.keys() >= {*names}:
-        return "does not let itself be looked at"
+        return "cannot be inspected"
     if file.first.module is not None and not _same(where, file.path):
-        return f"is hidden by another of its name: {where}"
+        return f"is hidden by another module with its name: {where}"
     return contents
 
 

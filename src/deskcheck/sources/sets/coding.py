@@ -95,7 +95,7 @@ def read_coding_tasks(path: Path, display_path: str) -> Iterator[CodingTask]:
     for location, row in read_rows(path, display_path, HOLDS):
         task = _task_of(row, location)
         if task.id in places:
-            raise InputError(f"{location}: 'id': {task.id!r} is the id of {places[task.id]}, too.")
+            raise InputError(f"{location}: 'id': {places[task.id]} also has the id {task.id!r}.")
         places[task.id] = location
         yield task
 
@@ -148,10 +148,10 @@ def _check(task: CodingTask, location: str) -> None:
     if not task.id.strip() or not task.prompt.strip():
         raise InputError(f"{location}: 'id' and 'prompt' must not be empty.")
     if task.task not in WORK:
-        raise InputError(f"{location}: 'task' is {task.task!r}, which is none of {', '.join(WORK)}.")
+        raise InputError(f"{location}: 'task' is {task.task!r}. It must be one of {', '.join(WORK)}.")
     judged = [name for name in ("tests", "cases", "unittest", "checker") if getattr(task, name)]
     if len(judged) != 1:
-        which = f"{' and '.join(judged)}, and may have one of them" if judged else "none: nothing is scored"
+        which = f"{' and '.join(judged)}, but only one is allowed" if judged else "none"
         raise InputError(f"{location}: 'tests', 'cases', 'unittest', 'checker': the row has {which}.")
     script = "cases" if task.cases else "checker" if task.checker else ""
     if script and (task.entry_point or task.driver or task.setup or task.test_setup):

@@ -181,14 +181,17 @@ def _assigned_docstrings(tree: ast.Module, name: str, display_path: str, note: N
         case ast.Dict(keys=keys, values=values):
             pass
         case expression:
-            note(f"{display_path}:{expression.lineno}: __test__ is not written as a dictionary: left out.")
+            note(f"{display_path}:{expression.lineno}: __test__ is not a dictionary display and is left out.")
             return
     for key, value in zip(keys, values, strict=True):
         match key, assigned.get(value.id) if isinstance(value, ast.Name) else value:
             case ast.Constant(value=str(label)), ast.Constant(value=str(text), lineno=line):
                 yield _Docstring(f"{name}.__test__.{label}", text, line)
             case _:
-                note(f"{display_path}:{value.lineno}: a test in __test__ is not written as text: left out.")
+                note(
+                    f"{display_path}:{value.lineno}: a test in __test__ is not a text literal and is left "
+                    f"out."
+                )
 
 
 def _usable(docstring: _Docstring, display_path: str, note: Note) -> Iterator[doctest.Example]:
@@ -206,7 +209,10 @@ def _usable(docstring: _Docstring, display_path: str, note: Note) -> Iterator[do
                 ast.parse(example.source, mode="single")  # one statement, as at the prompt
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             line = docstring.line + example.lineno
-            note(f"{display_path}:{line}: an example of {docstring.name} does not parse: left out: {error}")
+            note(
+                f"{display_path}:{line}: an example of {docstring.name} does not parse and is left out: "
+                f"{error}"
+            )
             continue
         yield example
 

@@ -9,15 +9,18 @@ its package, which a program does not include, so it fails when it runs.
 import ast
 import hashlib
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 from deskcheck.recording import InputError, Mode, Program
 from deskcheck.recording.program import FILES_BESIDE
+from deskcheck.sandbox.inside.main_module import CONTAINED, MODULE
 from deskcheck.sandbox.inside.readable_files import is_private
 from deskcheck.sources.sets.doctests import Note, has_doctests
 from deskcheck.sources.text.archive import MAIN
 from deskcheck.sources.text.arguments import argument_list
+from deskcheck.sources.text.modules import find_source, is_module_name
 from deskcheck.sources.text.python import absolute, check_entry, defined, modified, parse, read_python
 
 _LONGEST_ID = 120
@@ -94,7 +97,39 @@ def archived(file: str, modules: dict[str, str]) -> Program:
     parse(modules[MAIN], f"{file}/{MAIN}")
     program = _program(file, modules[MAIN], file)
     path = program.extra["file"]
-    return replace(program, filename=MAIN, path=path, extra={"file": path, "script": True})
+    extra = {"file": path, "script": True, "run": CONTAINED}
+    return replace(program, filename=MAIN, path=path, extra=extra)
+
+
+def main_module(name: str) -> Program:
+    """The module as ``python -m`` runs it in the working directory. No module is imported to find it.
+
+    Raises:
+        InputError: it does not exist, has no Python source, or is a package without a ``__main__``.
+    """
+    folder = Path.cwd()
+    if not is_module_name(name):
+        raise InputError(f"-m {name}: is not the name of a module. Write it as in an import: package.module.")
+    path = [str(folder), *sys.path]
+    try:
+        file = find_source(f"{name}.__main__", [], path)
+    except InputError:
+        file = find_source(name, [entry.stem for entry in folder.glob("*.py")], path)
+        if file.name == "__init__.py":
+            raise InputError(
+                f"-m {name}: is a package without a module {name}.__main__, so there is nothing to run. Name "
+                f"one of its modules: -m {name}.MODULE."
+            ) from None
+    label = name.replace(".", "/") + ("/__main__.py" if file.name == MAIN else ".py")
+    return Program(
+        id=f"-m {name}",
+        code=read_python(file, str(file)),
+        filename=label,
+        path=str(folder),
+        source=name,
+        date=modified(file),
+        extra={"file": str(absolute(file)), "script": True, "run": MODULE},
+    )
 
 
 def _note_what_is_not_found(path: Path, note: Note) -> None:

@@ -129,20 +129,20 @@ def _programs(
                 extra={**program.extra, "mutation": about},
             )
     if passed_over:
-        note(f"{source}: {passed_over} sessions of examples were skipped: they have no text to change")
+        note(f"{source}: {passed_over} doctest sessions are left out: they have no code to change")
     if without:
-        note(f"{source}: {without} programs have no place for a mistake")
+        note(f"{source}: {without} programs are left out: no mistake fits into them")
     if not count:
-        raise InputError(f"{source}: gives no mutants.")
+        raise InputError(f"{source}: has no mutants.")
 
 
-def choose(candidates: list[Mutant], limit: int, numbers: random.Random) -> list[Mutant]:
+def choose(candidates: list[Mutant], limit: int, rng: random.Random) -> list[Mutant]:
     """Up to `limit` mutants, chosen at random: one of every kind before a second of any kind."""
     by_kind: dict[str, list[tuple[float, int, Mutant]]] = {}
     for k, mutant in enumerate(candidates):
-        by_kind.setdefault(mutant.kind, []).append((numbers.random(), k, mutant))
+        by_kind.setdefault(mutant.kind, []).append((rng.random(), k, mutant))
     # Only random() is used, because its sequence is the same on every Python.
-    queues = [sorted(queue)[:limit] for _, queue in sorted((numbers.random(), q) for q in by_kind.values())]
+    queues = [sorted(queue)[:limit] for _, queue in sorted((rng.random(), q) for q in by_kind.values())]
     return [entry[2] for turn in zip_longest(*queues) for entry in turn if entry is not None][:limit]
 
 

@@ -38,8 +38,10 @@ def is_module_name(text: str) -> bool:
     return _IDENTIFIERS.fullmatch(text) is not None
 
 
-def find_source(module: str, near: list[str]) -> Path:
-    """Source file of an importable module. near: other words that the user may have meant.
+def find_source(module: str, near: list[str], path: list[str] | None = None) -> Path:
+    """Source file of an importable module.
+
+    near: other words that the user may have meant. path: the import path, by default ``sys.path``.
 
     Raises:
         InputError: the module does not exist, or has no Python source.
@@ -50,7 +52,7 @@ def find_source(module: str, near: list[str]) -> Path:
     for depth in range(1, len(parts) + 1):
         name = ".".join(parts[:depth])
         # The path first: a module that is frozen into the interpreter has a file there, which its spec hides.
-        spec = PathFinder.find_spec(name, locations)
+        spec = PathFinder.find_spec(name, path if locations is None else locations)
         if spec is None and depth == 1:
             spec = _spec_by_other_finders(name)
         if spec is None:
@@ -61,7 +63,7 @@ def find_source(module: str, near: list[str]) -> Path:
             raise InputError(f"{module}: {name} is a module, not a package: it has no {parts[depth]}.")
     if origin is None or not origin.endswith(".py"):
         kind = "a folder without __init__.py" if locations else f"compiled ({origin})"
-        raise InputError(f"{module}: is {kind}: there is no Python source to read.")
+        raise InputError(f"{module}: is {kind}: it has no Python source to read.")
     return Path(origin)
 
 
@@ -82,7 +84,7 @@ def _missing(module: str, name: str, locations: list[str] | None, near: list[str
         names = {f"{package}.{entry.stem}" for entry in entries if entry.suffix == ".py" or entry.is_dir()}
     close = difflib.get_close_matches(name, sorted(names), n=3, cutoff=0.7)
     hint = f"Did you mean {' or '.join(close)}?" if close else "Is it installed where deskcheck is?"
-    return f"{module}: found no module {name} to import, and no file or folder of that name. {hint}"
+    return f"{module}: no module, file or folder has the name {name}. {hint}"
 
 
 def import_name(file: Path) -> tuple[str, Path]:

@@ -63,7 +63,7 @@ def read_rows(
         InputError: the file cannot be read, is cut off, has other content, or is empty.
     """
     if not has_format(path):
-        raise InputError(f"{display_path}: is none of {', '.join(FORMATS)}. {holds}")
+        raise InputError(f"{display_path}: is not in one of the formats {', '.join(FORMATS)}. {holds}")
     count = 0
     try:
         for location, row in _rows(path, display_path, holds):
@@ -141,7 +141,7 @@ def _csv(path: Path, display_path: str, holds: str) -> Iterator[tuple[str, objec
     try:
         head = next(reader, [])
         if len({*head}) < len(head):
-            raise InputError(f"{display_path}: two columns have one name. {holds}")
+            raise InputError(f"{display_path}: two columns have the same name. {holds}")
         for number, cells in enumerate(reader, 1):
             if cells and len(cells) != len(head):
                 raise InputError(

@@ -38,7 +38,7 @@ def chosen_steps(
     count: int,
     at_most: int | None,
     jumps: Sequence[int],
-    chance: random.Random,
+    rng: random.Random,
     kinds: Sequence[Hashable] | None = None,
 ) -> Iterator[tuple[int, int]]:
     """(state, jump) of the chosen steps of a run of `count` states, in the order of the states.
@@ -55,29 +55,29 @@ def chosen_steps(
     if starts <= 0:
         return
     if kinds is None or at_most is None or at_most >= starts:
-        drawn = list(_drawn(range(starts), starts if at_most is None else min(starts, at_most), chance))
+        drawn = list(_drawn(range(starts), starts if at_most is None else min(starts, at_most), rng))
     else:
         places: dict[Hashable, list[int]] = {}
         for start in range(starts):
             places.setdefault(kinds[start], []).append(start)
         if at_most < len(places):  # so that in many runs each kind is there
-            places = {kind: places[kind] for kind in chance.sample(list(places), at_most)}
+            places = {kind: places[kind] for kind in rng.sample(list(places), at_most)}
         counts = shares([len(times) for times in places.values()], at_most)
         drawn = sorted(
             start
             for times, taken in zip(places.values(), counts, strict=True)
-            for start in _drawn(times, taken, chance)
+            for start in _drawn(times, taken, rng)
         )
     for start in drawn:
         if len(jumps) == 1:
             yield start, jumps[0]
             continue
         possible = [jump for jump in jumps if start + jump < count]
-        yield start, chance.choice(possible)
+        yield start, rng.choice(possible)
 
 
-def _drawn(places: Sequence[int], taken: int, chance: random.Random) -> Iterator[int]:
+def _drawn(places: Sequence[int], taken: int, rng: random.Random) -> Iterator[int]:
     """Draws a place from each of `taken` stretches of equal length."""
     for part in range(taken):
         low, high = part * len(places) // taken, (part + 1) * len(places) // taken
-        yield places[low if high - low == 1 else chance.randrange(low, high)]
+        yield places[low if high - low == 1 else rng.randrange(low, high)]

@@ -118,7 +118,7 @@ def export_dataset(
                 shares = (validation, test)
                 _write_recordings(Recordings(source), part, exported, shares, any_licence, events)
             if not exported.origins:
-                raise InputError(f"{source}: nothing is left. {if_cleared(exported.left_out)}")
+                raise InputError(f"{source}: no rows are left. {if_cleared(exported.left_out)}")
             card = part / _CARD
             card.write_text(_card(name or into.name, exported), encoding="utf-8")
             sync(card)
@@ -269,9 +269,9 @@ def _hub_licence(licence: str) -> str:
 
 _WHAT = {
     "recordings": "Runs of Python programs, recorded line by line: a row for each run, and in the "
-    "configuration `events` one for each thing that happened in it (`recording` is the id of its run).",
-    "lessons": "What language models learn the execution of Python programs from: a row for each state and "
-    "the one after it, or for a whole run.",
+    "configuration `events` a row for each event (`recording` is the id of its run).",
+    "lessons": "Lessons that teach language models the execution of Python programs: a row for each state "
+    "and the next one, or for a whole run.",
 }
 _COLUMNS = {"recordings": "deskcheck help format", "lessons": "deskcheck help lessons"}
 
@@ -281,14 +281,15 @@ def _text(name: str, exported: Exported) -> str:
     lines = [f"# {name}", "", _WHAT[exported.what], ""]
     lines.append(
         f"Made with [deskcheck](https://pypi.org/project/deskcheck/) {__version__}; `{columns}` describes "
-        "the columns. A program is in one split alone, by its hash: it stays there when others are added.\n"
+        "the columns. A program is in only one split, chosen by its hash. It stays there when others are "
+        "added.\n"
     )
     lines += ["| table | " + " | ".join(SPLITS) + " |", "|---|" + "---|" * len(SPLITS)]
     for table, counts in exported.rows.items():
         lines.append(f"| {table} | " + " | ".join(f"{counts[split]:,}" for split in SPLITS) + " |")
     lines += [
         *("", "## Licences", ""),
-        "Each row has those of its program; `train_ok` says whether it is cleared for training.",
+        "Each row has the licence of its program; `train_ok` says whether it is cleared for training.",
         *("", "| source | licence | cleared for training | rows |", "|---|---|---|---|"),
     ]
     for (source, licence, train_ok), count in sorted(exported.origins.items()):

@@ -102,14 +102,14 @@ class PretrainedEncoder:
 
     def _encoded(self, prompt: list[int], all_tokens: list[int], wrong: str | None) -> Encoded | str:
         if all_tokens[: len(prompt)] != prompt:
-            return "a token reaches over the end of the prompt"
+            return "a token crosses the end of the prompt"
         if wrong:
             return "the tokenizer cannot write it"
-        before, completion = [*self.tokenizer.begin, *prompt], all_tokens[len(prompt) :]
-        same = zip(self._tokens, before, strict=False)
+        context, completion = [*self.tokenizer.begin, *prompt], all_tokens[len(prompt) :]
+        same = zip(self._tokens, context, strict=False)
         prefix = next((at for at, (a, b) in enumerate(same) if a != b), len(self._tokens))
-        parts = (array("i", before).tobytes(),), array("i", completion).tobytes()
-        return Encoded(*parts, prefix, len(before), len(completion))
+        parts = (array("i", context).tobytes(),), array("i", completion).tobytes()
+        return Encoded(*parts, prefix, len(context), len(completion))
 
 
 class ByteEncoder:

@@ -50,7 +50,7 @@ from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, file_writer
 from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 
 _HELD_OUT = "held_out.jsonl"
-_ENDED = "ended the process that made lessons of it"
+_ENDED = "ended the process that made its lessons"
 _DIGEST = 16
 _SOME = 1 << 16
 
@@ -207,7 +207,7 @@ def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
     census.sha256 = sha256.hexdigest()
     count = len(census.programs)
     if census.not_cleared.total() == count:
-        raise InputError(f"no recording of {count} gives lessons. {if_cleared(census.not_cleared)}")
+        raise InputError(f"none of {count} recordings gives lessons. {if_cleared(census.not_cleared)}")
     return census
 
 
@@ -242,7 +242,7 @@ def _held_out(path: Path, sha256: str) -> HeldOut:
     for name, code in read_items(path, 0, 1 << 60):
         held_out.add(name, code)
     if held_out.sha256 != sha256:
-        raise InputError(f"{path}: was changed while the job ran. Start it again.")
+        raise InputError(f"{path}: was changed while the job ran. Start the job again.")
     return held_out
 
 

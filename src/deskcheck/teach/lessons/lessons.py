@@ -87,8 +87,8 @@ def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     notebooks = path.is_dir() and any(path.rglob("*.trajectory.parquet"))
     if notebooks and not any(path.glob("recordings-*.parquet")):
         raise InputError(
-            f"{path}: holds trajectories of notebooks. Name a folder of recordings of programs "
-            "(deskcheck record FILE.py ... --out FOLDER)."
+            f"{path}: has trajectories of notebooks. Name a folder of recordings of programs (deskcheck "
+            "record FILE.py ... --out FOLDER)."
         )
     return Recordings(path)
 
@@ -106,7 +106,7 @@ def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> 
                 codes.add(program.code)
                 yield source.partition(":")[0], program.code
         if len(codes) == before:
-            raise InputError(f"without {source!r}: all its programs are in the sets before it.")
+            raise InputError(f"without {source!r}: leave it out, all its programs are in earlier sets.")
 
 
 def note_not_cleared(not_cleared: dict[str, int], note: Callable[[str], None]) -> None:
@@ -234,12 +234,12 @@ class _Builder:
             files = sorted(path.name for path in self.folder.glob("*.parquet"))
             if (self.folder / "job.json").exists():
                 raise InputError(
-                    f"{self.folder}: holds an unfinished job. Resume it by its own command (--shards), "
-                    "or choose another folder."
+                    f"{self.folder}: has an unfinished job. Resume it by its own command (--shards), or "
+                    "choose another folder."
                 )
             if files:
                 raise InputError(
-                    f"{self.folder}: holds {files[0]} and no {STATE_NAME}, so deskcheck did not make it. "
+                    f"{self.folder}: has {files[0]} but no {STATE_NAME}, so deskcheck did not make it. "
                     "Choose another folder."
                 )
             return
@@ -279,9 +279,9 @@ class _Builder:
 
     def _refuse_others(self, had: dict[str, Any], head: dict[str, Any]) -> None:
         if had["recordings_sha256"] != head["recordings_sha256"]:
-            what = "of other recordings, or there are more of them now"
+            what = "of other recordings, or of fewer"
         elif had["settings"] == head["settings"] and had["held_out_sha256"] != head["held_out_sha256"]:
-            what = f"made without other programs: {', '.join(self.settings.without)} changed"
+            what = f"made before {', '.join(self.settings.without)} changed"
         else:
             both = {**had["settings"], **head["settings"]}
             differences = [
@@ -290,7 +290,7 @@ class _Builder:
                 if had["settings"].get(name) != head["settings"].get(name)
             ]
             what = f"made with {'; '.join(differences) or 'another version of deskcheck'}"
-        raise InputError(f"{self.folder}: holds lessons {what}. Choose another folder, or delete this one.")
+        raise InputError(f"{self.folder}: has lessons {what}. Choose another folder, or delete this one.")
 
     def _open_programs(self) -> set[bytes]:
         """The programs with both finished and unfinished runs."""

@@ -9,12 +9,11 @@ from typing import Any
 
 from deskcheck.jobs.key_set import KeySet
 from deskcheck.notation import NOTATIONS
-from deskcheck.notation.layout import program_text
+from deskcheck.notation.layout import STEPWISE, program_text
 from deskcheck.recording import Program, Recording
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
 from deskcheck.teach.lessons.ids import Ids, encoder
 from deskcheck.teach.lessons.rows import (
-    STEPWISE,
     Lesson,
     count_states,
     granularity_of,
@@ -93,7 +92,7 @@ class Maker:
         )
 
     def _steps(self, number: int, recording: Recording, notation: str) -> Iterator[Lesson]:
-        chance = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
+        rng = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
         count = count_states(recording, notation)
         at_most = self.choice.steps.get(number)
         starts = max(0, count - min(self.settings.jumps))
@@ -102,7 +101,7 @@ class Maker:
         if at_most is not None and at_most < starts:
             self.summary.leave_out(notation, "not drawn", starts - at_most)
         paths = paths_of_states(recording, notation) if self.settings.by_path else None
-        chosen = chosen_steps(count, at_most, self.settings.jumps, chance, paths)
+        chosen = chosen_steps(count, at_most, self.settings.jumps, rng, paths)
         return step_lessons(recording, notation, chosen, self.summary.leave_out)
 
     def _add(

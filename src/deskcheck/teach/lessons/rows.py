@@ -13,8 +13,6 @@ from deskcheck.notation.layout import step_question, trace_prompt
 from deskcheck.recording import Kind, Recording
 from deskcheck.recording.program import code_lines
 
-STEPWISE = ("dynamic", "dynamic_instruction")
-"""Notations whose lessons are steps."""
 _ELIDING = {"direct": None, "inline": 100_000}
 """Limits for the events of a run, for notations in which a long run can be a short text: `inline` needs the
 whole run in memory."""

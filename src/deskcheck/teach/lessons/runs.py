@@ -115,12 +115,12 @@ class Choice:
             if reasons["recorded by line"]:
                 ways.append("dynamic_instruction needs recordings made with --granularity instruction.")
             raise InputError(
-                " ".join([f"no recording of {self.count} gives lessons: {counted(reasons)}.", *ways])
+                " ".join([f"none of {self.count} recordings gives lessons: {counted(reasons)}.", *ways])
             )
         if all(program.too_long or program.near for program in self.programs.values()):
             raise InputError(
-                f"budget={self.settings.budget} tokens: each of the {self.usable} programs is "
-                "longer. Give a larger budget."
+                f"budget={self.settings.budget} tokens: all {self.usable} programs are longer. Give a larger "
+                "budget."
             )
 
 
@@ -135,8 +135,8 @@ def origin(source: str, licence: str | None) -> str:
 
 def if_cleared(not_cleared: dict[str, int]) -> str:
     return (
-        f"Not cleared for training (train_ok is false) are {counted(not_cleared)}. "
-        "If you may train on them, say --any-licence."
+        f"Not cleared for training (train_ok is false): {counted(not_cleared)}. If you may train on them, "
+        f"add --any-licence."
     )
 
 

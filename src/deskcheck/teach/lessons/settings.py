@@ -20,7 +20,7 @@ class LessonSettings:
     notations: Annotated[
         tuple[str, ...],
         Setting(
-            f"Which, with commas: {', '.join(NOTATIONS.built_in)}.",
+            f"Notations, separated by commas: {', '.join(NOTATIONS.built_in)}.",
             flag="--notation",
             short="-n",
             commas=True,
@@ -29,27 +29,29 @@ class LessonSettings:
     jumps: Annotated[
         tuple[int, ...],
         Setting(
-            "Events in a step, with commas: one number is drawn for each step.", flag="--jump", commas=True
+            "Events of a step. Of several numbers, separated by commas, one is drawn for each step.",
+            flag="--jump",
+            commas=True,
         ),
     ] = (1,)
     tokenizer: Annotated[str, Setting("bytes, or a Hugging Face tokenizer: its name or folder.")] = "bytes"
     ids: Annotated[bool, Setting("Write tokens and labels in addition to the text.")] = True
     budget: Annotated[
-        int, Setting("Tokens of a whole lesson; longer ones are left out and counted.", min=2)
+        int, Setting("Maximum number of tokens of a lesson. Longer ones are left out and counted.", min=2)
     ] = 8_000
     steps: Annotated[
         int | None,
-        Setting("Steps drawn of one program, from all its runs; without it, all are taken.", min=1),
+        Setting("Steps to draw from all runs of a program. By default all are taken.", min=1),
     ] = None
     by_path: Annotated[
         bool,
-        Setting("With --steps: take about as many steps of each path (lines before, at and after) of a run."),
+        Setting("With --steps: balance the steps of a run over its paths (lines before, at and after)."),
     ] = False
-    validation: Annotated[float, Setting("Share of the programs.", min=0, max=1)] = 0.05
-    test: Annotated[float, Setting("Share of the programs.", min=0, max=1)] = 0.05
-    seed: Annotated[int, Setting("Of what is drawn.")] = 0
+    validation: Annotated[float, Setting("Share of the programs in this split.", min=0, max=1)] = 0.05
+    test: Annotated[float, Setting("Share of the programs in this split.", min=0, max=1)] = 0.05
+    seed: Annotated[int, Setting("Seed of all random draws.")] = 0
     any_licence: Annotated[
-        bool, Setting("Take also recordings that are not cleared for training (train_ok).")
+        bool, Setting("Also use recordings that are not cleared for training (train_ok).")
     ] = False
     without: Annotated[
         tuple[str, ...],
@@ -67,7 +69,7 @@ class LessonSettings:
         if not self.notations or len(set(self.notations)) < len(self.notations):
             raise InputError(f"notations={self.notations!r}: name each notation once.")
         if not self.jumps or min(self.jumps) < 1:
-            raise InputError(f"jumps={self.jumps!r}: each must be at least one, which is the next state.")
+            raise InputError(f"jumps={self.jumps!r}: each must be at least 1, the next state.")
         refuse_small(self)
         if self.by_path and self.steps is None:
             raise InputError("by_path (--by-path) needs steps (--steps): without a number, all are taken.")

@@ -7,7 +7,7 @@ explanation of the notation before it, and the model's chat template around it, 
 from collections.abc import Sequence
 from typing import Any
 
-from deskcheck.ask.methods.solvers import read_state
+from deskcheck.ask.methods.solvers import state_said
 from deskcheck.notation import state_text
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.recording import InputError
@@ -62,11 +62,16 @@ def explained(program: str, prompt: str) -> str:
 
 def plain(text: str) -> str:
     """The state in an answer, without the words and the code fence around it. Without a state: the answer."""
-    read = read_state(text)
+    read = state_said(text)
     return text if isinstance(read, str) else state_text(read)
 
 
-def refuse_explained(jumps: Sequence[int]) -> None:
-    """Raise InputError for jumps that the explanation does not know."""
+def refuse_explained(notation: str, jumps: Sequence[int]) -> None:
+    """Raise InputError for a notation or jumps that the explanation does not know."""
+    if notation != "dynamic":
+        raise InputError(
+            f"--explain: explains the notation dynamic, not {notation}: leave it out, or ask by "
+            "`deskcheck ask --method dynamic_instruction`."
+        )
     if list(jumps) != [1]:
         raise InputError("--jump: is for models that were taught jumps: leave it out, or --explain.")

@@ -42,12 +42,15 @@ class ServedModel:
         """See `StepModel.read`. longest: tokens of the answer only, since the prompt's tokens are unknown."""
         return ServedRows(self, list(programs), longest)
 
+    step_notation: str | None = None
+    """See `StepModel.step_notation`."""
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """See `StepModel.refuse_untaught`. Jumps need likelihoods, which such models do not report."""
         if list(jumps) != [1]:
             raise InputError("--jump: jumps need likelihoods, which this model does not report.")
         if self.explain:
-            refuse_explained(jumps)
+            refuse_explained(notation, jumps)
 
     def answers(self, prompts: Sequence[str], longest: int) -> list[StepAnswer]:
         """The answers to these prompts, which are sent together."""

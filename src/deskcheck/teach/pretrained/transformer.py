@@ -54,10 +54,13 @@ class Transformer:
         """See `StepModel.read`."""
         return NetworkRows(self, programs, longest)
 
+    step_notation: str | None = None
+    """See `StepModel.step_notation`."""
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """See `StepModel.refuse_untaught`. A folder does not say what its model was taught."""
         if self.explain:
-            refuse_explained(jumps)
+            refuse_explained(notation, jumps)
 
     # ---- as a `StepDecoder` ----
 
@@ -91,8 +94,8 @@ class Transformer:
         )
         if self.window is not None and start + limit > self.window:
             raise InputError(
-                f"a prompt with its answer may have {start + limit} tokens, and the model's attention "
-                f"reaches {self.window} back. Leave out long programs, or serve the model."
+                f"a prompt with its answer may have {start + limit} tokens, but the model's attention "
+                f"reaches only {self.window}. Leave out long programs, or serve the model."
             )
         return limit
 

@@ -79,7 +79,7 @@ def shards(folder: Path) -> list[Path]:
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise InputError(
-            f"{folder}: holds no lessons. Name a folder that `deskcheck record SOURCE --out FOLDER` or "
+            f"{folder}: has no lessons. Name a folder that `deskcheck record SOURCE --out FOLDER` or "
             "`deskcheck lessons RECORDINGS --out FOLDER` has written."
         )
     return files
@@ -195,29 +195,29 @@ class Batches:
                 raise InputError(f"{self.files[0].parent}: has no lessons in the split {self.split!r}.")
             passes += 1
 
-    def _one_pass(self, draw: random.Random) -> Iterator[list[Lessons]]:
-        files = draw.sample(self.files, len(self.files))
+    def _one_pass(self, rng: random.Random) -> Iterator[list[Lessons]]:
+        files = rng.sample(self.files, len(self.files))
         for start in range(0, len(files), _OPEN_FILES):
             loaded = list(read_lessons(files[start : start + _OPEN_FILES], self.split, self.tokenizer))
-            parts = [part for lessons in loaded for part in _parts(lessons, self.per_program, draw)]
-            draw.shuffle(parts)
+            parts = [part for lessons in loaded for part in _parts(lessons, self.per_program, rng)]
+            rng.shuffle(parts)
             # Programs of similar length share a batch: the network computes padding for nothing.
             window = 64 * max(1, self.rows // self.per_program)
             batches = []
             for first in range(0, len(parts), window):
                 near = sorted(parts[first : first + window], key=_size)
                 batches += list(_packed(near, self.rows))
-            draw.shuffle(batches)
+            rng.shuffle(batches)
             yield from batches
 
 
-def _parts(lessons: Lessons, count: int, draw: random.Random) -> Iterator[Lessons]:
+def _parts(lessons: Lessons, count: int, rng: random.Random) -> Iterator[Lessons]:
     """The lessons of one program in parts of `count`, the shortest first.
 
     The size of the first part is random, so that a lesson has different neighbours in each pass.
     """
-    by_length = sorted(draw.sample(lessons.pairs, len(lessons.pairs)), key=_length)
-    start = draw.randrange(-count + 1, 1) if len(by_length) > count else 0
+    by_length = sorted(rng.sample(lessons.pairs, len(lessons.pairs)), key=_length)
+    start = rng.randrange(-count + 1, 1) if len(by_length) > count else 0
     for first in range(start, len(by_length), count):
         yield Lessons(lessons.program, by_length[max(0, first) : first + count])
 

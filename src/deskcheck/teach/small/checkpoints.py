@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deskcheck.notation.layout import STEPWISE
 from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
 from deskcheck.teach.small.interpreter import ModelRows, Network
@@ -28,6 +29,12 @@ class Checkpoint:
         """See `StepModel.read`."""
         return ModelRows(self.network, self.tokenizer, programs, longest)
 
+    @property
+    def step_notation(self) -> str | None:
+        """See `StepModel.step_notation`."""
+        taught = self.about.get("taught", {}).get("notations", ())
+        return next((notation for notation in STEPWISE if notation in taught), None)
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation or jumps that the model was not taught.
 
@@ -37,12 +44,12 @@ class Checkpoint:
         notations, known_jumps = taught.get("notations", [notation]), taught.get("jumps", jumps)
         if notation not in notations:
             raise InputError(
-                f"the model was taught {', '.join(notations)}, and is asked in {notation}. Ask in a notation "
+                f"the model was taught {', '.join(notations)}, but is asked in {notation}. Choose a notation "
                 f"that it was taught, or train a model on lessons made with --notation {notation}."
             )
         if unknown := sorted(set(jumps) - set(known_jumps)):
             raise InputError(
-                f"the model was taught jumps of {', '.join(map(str, known_jumps))} events, and is asked for "
+                f"the model was taught jumps of {', '.join(map(str, known_jumps))} events, but is asked for "
                 f"{', '.join(map(str, unknown))}. Make lessons with --jump to train a model that knows them."
             )
 
@@ -72,8 +79,8 @@ def open_checkpoint(name: str | Path, device: str = "cpu") -> Checkpoint:
         return Checkpoint(graph, _tokenizer(graph.about, folder), graph.about)
     if not (folder / WEIGHTS).is_file():
         raise InputError(
-            f"{folder}: holds no model of deskcheck (neither {GRAPH} nor {WEIGHTS}). "
-            "`deskcheck teach LESSONS --out FOLDER` makes one; 'nano' is the model in the package."
+            f"{folder}: has no model of deskcheck (neither {GRAPH} nor {WEIGHTS}). `deskcheck teach LESSONS "
+            "--out FOLDER` makes one; 'nano' is the model in the package."
         )
     try:
         from deskcheck.teach.small.model import Model

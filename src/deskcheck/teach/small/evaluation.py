@@ -37,6 +37,7 @@ def run_all(
     rows: int = 64,
     budget: int = 1000,
     jumps: Sequence[int] = (1,),
+    notation: str = "dynamic",
     note: Callable[[int], None] = lambda steps: None,
 ) -> Iterator[Stepped]:
     """The model's run of each recording from its first state, in the order in which the runs end.
@@ -44,13 +45,20 @@ def run_all(
     note: receives the number of steps after each round.
     """
     stepper = Stepper(model, rows=rows, budget=budget, jumps=jumps)
-    for number, run in stepper.run((start_of(recording) for recording in recordings), note):
-        recording = recordings[number]
-        yield Stepped(recording=recording, run=run, agreement=run.against(true_states(recording)))
+    for number, run in stepper.run(
+        (start_of(recording, notation=notation) for recording in recordings), note
+    ):
+        true = true_states(recordings[number], notation=notation)
+        yield Stepped(recording=recordings[number], run=run, agreement=run.against(true))
 
 
 def report(
-    model: StepModel, stepped: Sequence[Stepped], *, steps_each: int | None = None, rows: int = 64
+    model: StepModel,
+    stepped: Sequence[Stepped],
+    *,
+    steps_each: int | None = None,
+    notation: str = "dynamic",
+    rows: int = 64,
 ) -> Evaluation:
     """The scores of runs. steps_each: also ask for this many steps of each recording from true states."""
     steps = steps_of(
@@ -71,7 +79,7 @@ def report(
     scores: list[float] = []
     clusters: list[str] = []
     for item in stepped:
-        steps_exact = list(exact_steps(model, item.recording, rows=rows, limit=steps_each))
+        steps_exact = list(exact_steps(model, item.recording, notation=notation, rows=rows, limit=steps_each))
         scores += [float(exact) for exact in steps_exact]
         clusters += [item.recording.program.code] * len(steps_exact)
     return Evaluation(steps=steps, from_true_states=mean_interval(scores, clusters))

@@ -120,6 +120,10 @@ class StepModel(Protocol):
         longest: tokens of a prompt with its answer.
         """
 
+    @property
+    def step_notation(self) -> str | None:
+        """The notation of steps that the model was taught; None if it was taught none, or is not known."""
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation or jumps that the model does not know."""
 

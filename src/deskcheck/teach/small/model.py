@@ -328,8 +328,8 @@ class Model(nn.Module):
             model.load_state_dict({name.removeprefix("model."): weight for name, weight in weights.items()})
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             raise InputError(
-                f"{folder}: holds no model of deskcheck ({type(error).__name__}: {error}). "
-                "`deskcheck teach LESSONS --out FOLDER` makes one."
+                f"{folder}: has no model of deskcheck ({type(error).__name__}: {error}). `deskcheck teach "
+                "LESSONS --out FOLDER` makes one."
             ) from error
         return model, about
 

@@ -15,6 +15,7 @@ from anyio.to_thread import run_sync
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, modelapi
 from inspect_ai.tool import ToolChoice, ToolInfo
 
+from deskcheck.ask.inspect.provider import as_logprobs
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.forms.explained_steps import explained_step
 from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
@@ -75,9 +76,12 @@ class AskedSteps(ModelAPI):
         rows = self._rows(program)
         rows.longest = prompt_tokens + (max_tokens or 2048)
         answer = rows.ask({0: (prompt, prompt)})[0]
-        return ModelOutput.from_content(
+        output = ModelOutput.from_content(
             self.model_name, answer.text, stop_reason="stop" if answer.ended else "max_tokens"
         )
+        if answer.nll is not None:
+            output.choices[0].logprobs = as_logprobs(answer.text, answer.nll)
+        return output
 
     def _unexplained(self, text: str) -> str:
         """A prompt in the layout of lessons. Raises InputError for an untaught notation or jump."""

@@ -46,7 +46,7 @@ class OnnxNetwork:
             KeyError,
             ValueError,
         ) as error:
-            raise InputError(f"{file}: holds no model of deskcheck ({error}).") from error
+            raise InputError(f"{file}: has no model of deskcheck ({error}).") from error
         self.layers: int = config["layers"]
         self.heads: int = config["heads"]
         self.head: int = config["hidden_size"] // config["heads"]

@@ -9,11 +9,12 @@ the most likely answer (the paper's choice by likelihood).
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from deskcheck.ask.methods.ground_truth import is_end
-from deskcheck.notation import Moment, moments, state_text
-from deskcheck.notation.divergence import RunAgreement, Stop, compare_runs
+from deskcheck.notation import NOTATIONS, Moment, moments, state_text
+from deskcheck.notation.divergence import RunAgreement, Stop, compare_runs, reached
 from deskcheck.notation.forms.dynamic import parse_dynamic
 from deskcheck.notation.layout import program_text, step_prompt
 from deskcheck.recording import InputError, Program, Recording
@@ -23,7 +24,7 @@ from deskcheck.teach.small.interpreter import Rows, StepModel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A program and its first state, in the notation `dynamic`."""
+    """A program and its first state, in one of the notations `STEPWISE`."""
 
     program: Program
     state: str
@@ -53,7 +54,7 @@ class SteppedRun:
     def against(self, true: Iterable[Moment]) -> RunAgreement:
         """The agreement of this run with the true states, which begin with the first state of the run."""
         predicted = [parse_dynamic(text).moments[-1] for text in self.states[1:]]
-        return compare_runs(predicted, reached(true, self.jumps), self.stop)
+        return compare_runs(predicted, reached(islice(true, 1, None), self.jumps), self.stop)
 
 
 _Answer = tuple[int, str, float | None, bool]
@@ -187,21 +188,30 @@ def _doubt(nll: float | None) -> float:
     return math.inf if nll is None else nll
 
 
-def start_of(recording: Recording) -> Start:
-    """The first state of a recorded run. Raises InputError for a recording without events."""
-    first = next(true_states(recording), None)
+def start_of(recording: Recording, *, notation: str = "dynamic") -> Start:
+    """The first state of a recorded run. Raises InputError for a recording without events, or without the
+    instructions that the notation shows."""
+    NOTATIONS[notation].refuse(recording)
+    first = next(true_states(recording, notation=notation), None)
     if first is None:
         raise InputError(f"{recording.id}: has no events to step through.")
     return Start(program=recording.program, state=state_text(first))
 
 
-def true_states(recording: Recording) -> Iterator[Moment]:
+def true_states(recording: Recording, *, notation: str = "dynamic") -> Iterator[Moment]:
     """The states of a recording that a right run of the stepper has, including the first."""
-    return moments(recording.trace, file=recording.program.filename)
+    instructions = NOTATIONS[notation].instructions
+    return moments(recording.trace, file=recording.program.filename, instructions=instructions)
 
 
 def exact_steps(
-    model: StepModel, recording: Recording, *, rows: int = 64, longest: int = 2048, limit: int | None = None
+    model: StepModel,
+    recording: Recording,
+    *,
+    notation: str = "dynamic",
+    rows: int = 64,
+    longest: int = 2048,
+    limit: int | None = None,
 ) -> Iterator[bool]:
     """For each step of a recorded run, from the true state: whether the model gives exactly the next state.
 
@@ -212,7 +222,7 @@ def exact_steps(
     read = model.read([program_text(recording.program)], longest)
     pending: list[tuple[str, str]] = []
     before: str | None = None
-    for number, moment in enumerate(true_states(recording)):
+    for number, moment in enumerate(true_states(recording, notation=notation)):
         if limit is not None and number > limit:
             break
         text = state_text(moment)
@@ -235,20 +245,3 @@ def _run(program: _Going, stop: Stop, reason: str | None = None) -> SteppedRun:
         stop=stop,
         why=reason,
     )
-
-
-def reached(true: Iterable[Moment], jumps: Sequence[int]) -> Iterator[Moment]:
-    """The true states that these jumps should have reached, and then all later states.
-
-    The later states show whether the run should have ended.
-    """
-    states = iter(true)
-    next(states, None)
-    for jump in jumps:
-        for ahead in range(jump):
-            moment = next(states, None)
-            if moment is None:
-                return
-            if ahead == jump - 1:
-                yield moment
-    yield from states

@@ -65,7 +65,7 @@ class Trainer:
             self.step = state["step"]
             self._began -= state["seconds"]
         except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
-            raise damaged(self.out / RESUME, error, "Delete it to begin this run again") from error
+            raise damaged(self.out / RESUME, error, "Delete it to start this run again") from error
         self._curve.resume(self.step)
 
     def to(self, device: torch.device) -> None:

@@ -61,7 +61,7 @@ class Asker:
             if facts is None:
                 raise KernelError(
                     f"{file.name}: the kernel does not answer. It has ended and left the file behind, is "
-                    "stopped, or runs C code that blocks other threads. Check it, or ask another kernel."
+                    f"stopped, or runs C code that blocks other threads. Check it, or ask another kernel."
                 )
             language = facts.get("language_info", {}).get("name")
             if language != "python":

@@ -133,7 +133,7 @@ def chosen(kernels: Sequence[RunningKernel], name: str | None) -> RunningKernel:
         return matches[0]
     if matches:
         raise InputError(f"kernel={name!r} matches {_listed(matches)}: give the complete id.")
-    raise InputError(f"there is no kernel {name!r}. The kernels are: {_listed(kernels) or 'none'}.")
+    raise InputError(f"unknown kernel {name!r}. The kernels are: {_listed(kernels) or 'none'}.")
 
 
 def _is_notebook(path: str | None, name: str) -> bool:

@@ -65,7 +65,7 @@ def _server(tools: Tools) -> Any:
     async def call_tool(context: Any, request: Any) -> Any:
         if request.name not in TOOLS:
             raise MCPError(
-                types.INVALID_PARAMS, f"there is no tool {request.name!r}; there are {', '.join(TOOLS)}."
+                types.INVALID_PARAMS, f"unknown tool {request.name!r}. The tools are {', '.join(TOOLS)}."
             )
         arguments = request.arguments or {}
         wrong = best_match(validators[request.name].iter_errors(arguments))

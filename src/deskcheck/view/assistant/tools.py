@@ -13,8 +13,8 @@ from deskcheck.notebook.jupyter.comm import MOST_TOKENS
 from deskcheck.view.assistant.asking import Asker, Reply
 from deskcheck.view.assistant.running import RunningKernel, chosen, conditions, kernels_here, kernels_of
 
-_BESIDE = "(a cell is running: values may be of different moments)\n"
-_TOO_FEW = "The tokens are too few to show anything.\n"
+_BESIDE = "(a cell is running: values may be from different moments)\n"
+_TOO_FEW = "There are too few tokens to show anything.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _context(tools: Tools, arguments: Mapping[str, Any]) -> str:
         beside = {"beside_a_cell": True} if reply.beside else {}
         return json.dumps(context | beside, ensure_ascii=False)
     if arguments.get("code") is None:
-        nothing = "The kernel has no variables, or the tokens are too few to show one.\n"
+        nothing = "The kernel has no variables, or there are too few tokens to show one.\n"
     else:
         nothing = "This code needs no variables of the kernel, or is not valid Python.\n"
     return _with_warning(context or nothing, reply)

@@ -30,11 +30,11 @@ from deskcheck.view.report.sheets import Column, Entry, Sheet
 
 _DIFFERENCE = (Column("difference", "+.3f"), *interval("+.3f"))
 _P_VALUES = (Column("p", ".2g"), Column("p, Holm", ".2g"))
-_P_NOTE = "p: exact, by sign flips of programs. Holm: the same, adjusted for the number of comparisons here."
+_P_NOTE = "p: exact, by sign flips of programs. Holm: p adjusted for the number of comparisons in this table."
 
 
 def effects_sheet(name: str, title: str, effects: Sequence[Effect], what: str) -> Sheet:
-    compared = "the kernel's state, minus without" if what == "state" else "this method, minus by the other"
+    compared = "the state, minus that without" if what == "state" else "this method, minus the other"
     changes = (Column("better", "d"), Column("worse", "d"))
     return Sheet(
         name=name,
@@ -126,7 +126,7 @@ def leaderboard_sheet(results: Sequence[Result]) -> Sheet:
         title="All questions side by side",
         columns=(Column("model"), *(Column(name, ".3f") for name in ("mean", *names.values()))),
         rows=rows if len(rows) > 1 and len(names) > 1 else [],
-        note="The mean over questions, each counting the same; a dash where one was not asked.",
+        note="The mean over questions, with equal weights; a dash if one was not asked.",
     )
 
 
@@ -167,10 +167,10 @@ def consistency_sheet(results: Sequence[Result]) -> Sheet:
             *(Column("runs", "d"), Column("programs", "d")),
         ),
         rows=rows,
-        note="Of runs that were asked about coverage, state, next_line and output. Consistency: REval's "
-        "incremental consistency. 1 where all are right, in this order; a half, a quarter, an eighth where "
-        "only the first three, two, one are; 0 where one is right after one that is wrong, or none is. Of "
-        "several samples of a question all must be right.",
+        note="Runs with questions about coverage, state, next_line and output. Consistency: REval's "
+        "incremental consistency. 1 if all are right, in this order; a half, a quarter, an eighth if only "
+        "the first three, two, one are; 0 if a right one follows a wrong one, or none is right. If a "
+        "question has several samples, all must be right.",
     )
 
 
@@ -194,10 +194,10 @@ def power_sheet(results: Sequence[Result], difference: float) -> Sheet:
         rows.append((*names_of(pair.result), pair.base.model, *entries, len(ids), len(set(clusters))))
     return Sheet(
         name="power",
-        title=f"What it takes to find a difference of {difference:g}",
+        title=f"Programs needed to find a difference of {difference:g}",
         columns=(*KEYS, Column("minus"), Column("finds", ".3f"), Column("programs needed", ",d"), *COUNTED),
         rows=rows,
-        note="For a test at 0.05 that finds it four times in five. Finds: the smallest difference that the "
-        "samples at hand find. Programs needed: with as many samples of each as now. Both rest on how much "
-        "these two models differ from program to program; a dash where they never do.",
+        note="For a test at 0.05 with a power of 0.8. Finds: the smallest difference that these samples can "
+        "find. Programs needed: with the present number of samples for each. Both depend on how much the two "
+        "models differ from program to program; a dash if they never differ.",
     )

@@ -84,8 +84,8 @@ def report_of(
         _scores_sheet(results),
         leaderboard_sheet(results),
         _metrics_sheet(results),
-        effects_sheet("views", "What runtime information does", views, "state"),
-        effects_sheet("methods", "What the method does", methods, "solver"),
+        effects_sheet("views", "Effect of runtime information", views, "state"),
+        effects_sheet("methods", "Effect of the method", methods, "solver"),
         models_sheet(results),
         *([] if difference is None else [power_sheet(results, difference)]),
         consistency_sheet(results),
@@ -131,8 +131,8 @@ def _notes(results: Sequence[Result]) -> Iterator[str]:
         answered = [result for result in results if result.question == question and result.n]
         if len({frozenset(row.id for row in result.samples) for result in answered}) > 1:
             yield (
-                f"{question}: not all were asked the same samples; scores of different models compare only "
-                "where they are paired."
+                f"{question}: not all models were asked the same samples. Compare their scores only where "
+                f"they are paired."
             )
         few[question] = min((result.effective for result in answered), default=FEW_CLUSTERS)
         expected = {row.id: row.expected for result in answered for row in result.samples}
@@ -182,9 +182,9 @@ def _scores_sheet(results: Sequence[Result]) -> Sheet:
             )
             for r in results
         ],
-        note="Low and high bound the 95 % interval, clustered by program (of questions about notebooks, by "
-        "notebook). Answers that are not in the form that was asked for count as wrong; lenient is the score "
-        "with these read as a person would.",
+        note="Low and high bound the 95 % interval, clustered by program (by notebook for questions about "
+        "notebooks). Answers in another form than the prompt asked for count as wrong; the lenient score "
+        "reads them as a person would.",
     )
 
 
@@ -224,8 +224,8 @@ def _steps_sheet(results: Sequence[Result]) -> Sheet:
             *(Column("longest", "d"), Column("half after", ".0f"), Column("first wrong")),
         ),
         rows=rows,
-        note="Up to where each run first goes wrong. Half after: steps until half of the runs have gone "
-        "wrong, if steps err independently; a dash: beyond any number.",
+        note="Steps up to the first wrong one of each run. Half after: steps until half of the runs have "
+        "gone wrong, if steps err independently; a dash: they never do.",
     )
 
 
@@ -328,8 +328,8 @@ def _usage_sheet(results: Sequence[Result], prices: Prices) -> Sheet:
             *(Column("US dollars", ",.4f"), Column("seconds", ",.1f"), Column("median of a sample", ".3f")),
         ),
         rows=rows,
-        note="Tokens as the provider counts them. Seconds of work, added up over samples that ran side by "
-        "side. Dollars: of the prices that were given or that Inspect has; a dash where there are none.",
+        note="Tokens as the provider counts them. Seconds of work, summed over samples that ran in parallel. "
+        "Dollars by the prices given or known to Inspect; a dash without prices.",
     )
 
 
@@ -349,5 +349,5 @@ def _excluded_sheet(results: Sequence[Result]) -> Sheet:
         title="Not asked about",
         columns=(Column("question"), Column("why"), Column("recordings", "d")),
         rows=rows,
-        note="Recordings (of questions about notebooks: cells) about which this was not asked.",
+        note="Recordings (cells for questions about notebooks) that are not asked about.",
     )

@@ -40,8 +40,8 @@ def range_of(value: float, starts: Sequence[int], *, integers: bool = True) -> t
 
 AXES: Mapping[str, tuple[str, Sequence[int]]] = {
     "events": ("events of the trace", LENGTHS),
-    "depth": ("calls inside one another", DEPTHS),
-    "step": ("steps of the notebook before", LENGTHS),
+    "depth": ("nested calls", DEPTHS),
+    "step": ("earlier steps of the notebook", LENGTHS),
 }
 """Key of a sample's data -> description of the counted items, and starts of ranges."""
 
@@ -108,7 +108,9 @@ def slices_sheet(results: Sequence[Result], fields: Sequence[str]) -> Sheet:
             names = sorted(
                 {name for _, samples in samples_by_result for sample in samples for name in sample.data}
             )
-            raise InputError(f"--by {field}: no sample has it. They have {', '.join(names) or 'nothing'}.")
+            raise InputError(
+                f"--by {field}: no sample has this field. The fields are {', '.join(names) or 'none'}."
+            )
         slice_of = _places(field, values)
         for result, samples in samples_by_result:
             placed = [(slice_of(sample.data[field]), sample) for sample in samples if field in sample.data]

@@ -65,7 +65,7 @@ class Writer:
             next_state = AloneState("line", after, activation.names, self.range_left)
         words += edit_words(program, state, next_state, self.stored)
         if any(word not in NUMBER for word in words):
-            raise OutsideLanguage("an expression that holds too much at a time")
+            raise OutsideLanguage("an expression with too many values at a time")
         return words, next_state
 
     def _walked(self, activation: Activation, words: Words) -> int | None:
@@ -79,7 +79,7 @@ class Writer:
                 number += -1 if move == "up" else 1
                 index = next((at for at, line in enumerate(lines) if line.number == number), None)
                 if index is None and number != lines[-1].number + 1:
-                    raise OutsideLanguage("a line between others that is empty")
+                    raise OutsideLanguage("an empty line between others")
                 head = ["I0", "end"] if index is None else self.program.line_words(lines[index])[1:3]
                 words += [f"L{number}", *head]
             move, *target = way(*question)
@@ -126,7 +126,7 @@ class Writer:
         elif word == "iter":
             value = stack.pop()
             if not isinstance(value, range):
-                raise OutsideLanguage("a loop over something else than a range")
+                raise OutsideLanguage("a loop over something other than a range")
             if value and value[-1] + value.step != value.stop:  # Python has another stop in its iterator
                 raise OutsideLanguage("a range that ends between two steps")
             words.append("iter")
@@ -154,7 +154,7 @@ class Writer:
     def _next_of_range(self, activation: Activation) -> bool:
         """Whether the loop continues: then its next item is on the stack, and the range is one shorter."""
         if self.range_left is None:
-            raise OutsideLanguage("a loop that has not begun")
+            raise OutsideLanguage("a loop that has not started")
         working = self.working
         start, stop, step = self.range_left
         more = working.paper("<" if step > 0 else ">", start, stop, ("Rs", "Re"))
@@ -179,7 +179,7 @@ class Writer:
         if word == "unpack":
             items = stack.pop()
             if not isinstance(items, tuple) or len(items) != number:
-                raise OutsideLanguage("something else than a tuple of as many that is unpacked")
+                raise OutsideLanguage("unpacking of something other than a tuple of the same length")
             working.words += ["unpack", count]
             first, spare = len(stack), f"V{len(stack) + number}"
             for low in range(number // 2):
@@ -194,9 +194,9 @@ class Writer:
         function = stack.pop()
         working.words += ["call", count]
         if not isinstance(function, _Function):
-            raise OutsideLanguage("a call of something else than a builtin")
+            raise OutsideLanguage("a call of something other than a builtin")
         if not all(isinstance(argument, int) for argument in arguments):
-            raise OutsideLanguage("a builtin of something else than whole numbers")
+            raise OutsideLanguage("a builtin with arguments other than whole numbers")
         stack.append(self._called(function.name, list(arguments), len(stack)))
 
     def _called(self, name: str, arguments: list[int], base: int) -> Any:
@@ -206,7 +206,7 @@ class Writer:
         if name == "range" and 1 <= count <= 3:
             start, stop, step = (0, arguments[0], 1) if count == 1 else (*arguments, 1)[:3]
             if not step:
-                raise OutsideLanguage("a range with steps of nought")
+                raise OutsideLanguage("a range with step zero")
             start_words = ["Rs", "0"] if count == 1 else [first, "Rs", *value_words(int(start))]
             working.words += [*start_words, f"V{base + min(count, 2)}", "Re", *value_words(int(stop))]
             if count == 3 and step != 1:

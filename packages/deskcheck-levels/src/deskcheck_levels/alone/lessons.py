@@ -50,7 +50,7 @@ def first_state(program: AloneProgram, arguments: str) -> AloneState:
         raise OutsideLanguage("arguments that cannot be read") from None
     function = program.function
     if named or len(values) != len(function.parameters):
-        raise OutsideLanguage("arguments by name, or as many as do not fit")
+        raise OutsideLanguage("keyword arguments, or a wrong number of arguments")
     names = dict(zip(function.parameters, values, strict=True))
     return AloneState("call", function.lines[0].number, names)
 
@@ -67,36 +67,36 @@ def run_states(writer: Writer, program: AloneProgram, state: AloneState, limit: 
             return
 
 
-def mixed_names(program: AloneProgram, chance: random.Random) -> AloneProgram:
+def mixed_names(program: AloneProgram, rng: random.Random) -> AloneProgram:
     """The program with other words for its names, so that each word is taught."""
-    words = chance.sample(range(NAMES), len(program.names))
+    words = rng.sample(range(NAMES), len(program.names))
     return replace(program, names={name: f"N{word}" for name, word in zip(program.names, words, strict=True)})
 
 
-def drawn_number(chance: random.Random) -> int:
+def drawn_number(rng: random.Random) -> int:
     """A whole number of one to four digits, many of them small, or of a kind that carries."""
-    size = chance.choice((1, 1, 1, 2, 2, 2, 3, 3, 4))
-    kind = chance.random()
+    size = rng.choice((1, 1, 1, 2, 2, 2, 3, 3, 4))
+    kind = rng.random()
     if kind < 0.1:
         number = 10 ** (size - 1)
     elif kind < 0.2:
         number = 10**size - 1
     elif kind < 0.3:
-        number = int("".join([chance.choice("0189") for _ in range(size)]))
+        number = int("".join([rng.choice("0189") for _ in range(size)]))
     else:
-        number = chance.randrange(10**size)
-    return -number if chance.random() < 0.2 else number
+        number = rng.randrange(10**size)
+    return -number if rng.random() < 0.2 else number
 
 
-def _other_numbers(state: AloneState, chance: random.Random) -> AloneState:
+def _other_numbers(state: AloneState, rng: random.Random) -> AloneState:
     names = {
-        name: drawn_number(chance) if type(value) is int and chance.random() < 0.6 else value
+        name: drawn_number(rng) if type(value) is int and rng.random() < 0.6 else value
         for name, value in state.names.items()
     }
     integers = [value for value in names.values() if type(value) is int]
     for name, value in names.items():  # sometimes two are equal, or one apart
-        if type(value) is int and chance.random() < 0.1:
-            names[name] = chance.choice(integers) + chance.choice((-1, 0, 0, 1))
+        if type(value) is int and rng.random() < 0.1:
+            names[name] = rng.choice(integers) + rng.choice((-1, 0, 0, 1))
     return replace(state, names=names)
 
 
@@ -126,10 +126,10 @@ class Lessons:
             if steps is not None:
                 yield steps
 
-    def _of(self, source: Program, part: str | None, chance: random.Random) -> Steps | None:
+    def _of(self, source: Program, part: str | None, rng: random.Random) -> Steps | None:
         """Some steps of a run; None if no step can be taught. part: a word that half of them must have."""
         try:
-            program = mixed_names(read_program(source.code), chance)
+            program = mixed_names(read_program(source.code), rng)
             state = first_state(program, source.arguments or "()")
         except OutsideLanguage:
             return None
@@ -138,11 +138,11 @@ class Lessons:
         having = [
             state_drawn for state_drawn in states if part is not None and part in lines[state_drawn.line - 1]
         ]
-        chosen = chance.sample(having, min(_EACH // 2, len(having)))
+        chosen = rng.sample(having, min(_EACH // 2, len(having)))
         others = [state_drawn for state_drawn in states if state_drawn not in chosen]
-        states = [*chosen, *chance.sample(others, min(_EACH - len(chosen), len(others)))]
-        if chance.random() < _OTHER:
-            states = [_other_numbers(state_drawn, chance) for state_drawn in states]
+        states = [*chosen, *rng.sample(others, min(_EACH - len(chosen), len(others)))]
+        if rng.random() < _OTHER:
+            states = [_other_numbers(state_drawn, rng) for state_drawn in states]
         steps = [
             step
             for state_drawn in states
@@ -165,19 +165,17 @@ _OFTEN = ("+", "-", "*", "//", "%") * 4
 _SMALL = frozenset(("**", "<<", ">>"))
 
 
-def operation_lesson(working: Working, chance: random.Random) -> Step | None:
+def operation_lesson(working: Working, rng: random.Random) -> Step | None:
     """A single operation with its operands; None if it is outside of the language, or too long."""
-    op = chance.choice((*_OFTEN, *COMPARISONS, "**", "&", "|", "^", "<<", ">>", "/"))
-    a, b = drawn_number(chance), drawn_number(chance)
-    kind = chance.random()
+    op = rng.choice((*_OFTEN, *COMPARISONS, "**", "&", "|", "^", "<<", ">>", "/"))
+    a, b = drawn_number(rng), drawn_number(rng)
+    kind = rng.random()
     if op in _SMALL or (op in "&|^" and kind < 0.6):
-        b = chance.randrange(1, 9)
+        b = rng.randrange(1, 9)
     elif op in ("//", "%", "/") and kind < 0.7:
-        b = chance.choice(
-            (2, 3, 4, 5, 6, 7, 8, 9, 10, 10, chance.randrange(2, 100), -chance.randrange(1, 20))
-        )
+        b = rng.choice((2, 3, 4, 5, 6, 7, 8, 9, 10, 10, rng.randrange(2, 100), -rng.randrange(1, 20)))
     elif kind < 0.15:
-        b = a + chance.choice((-10, -1, 0, 0, 0, 1, 10))
+        b = a + rng.choice((-10, -1, 0, 0, 0, 1, 10))
     working.words = []
     try:
         working.binary(op, a, b, ("V0", "V1"))
@@ -197,7 +195,7 @@ def programs_of(source: str, *, any_licence: bool = False) -> list[Program]:
     allowed = [program for program in programs(source) if program.train_ok or any_licence]
     if not allowed:
         raise InputError(
-            f"{source}: has no program that is cleared for training (train_ok). "
-            "--any-licence takes also those that are not cleared."
+            f"{source}: has no program that is cleared for training (train_ok). --any-licence also uses "
+            f"those that are not cleared."
         )
     return allowed

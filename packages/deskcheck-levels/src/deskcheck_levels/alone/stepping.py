@@ -96,7 +96,7 @@ class AloneRows(Rows):
                 words_of(program, state)
                 readable[number] = program, state
             except OutsideLanguage as error:
-                text = f"outside of what the model is taught: {error}"
+                text = f"outside of what the model was taught: {error}"
                 answers[number] = StepAnswer(text, True, 0, None, 0)
         for (number, (program, state)), worked in zip(
             readable.items(), self.work([*readable.values()]), strict=True
@@ -210,10 +210,13 @@ class AloneModels:
         """As `StepModel.read`."""
         return AloneRows(self.model, [program_code(text) for text in programs], longest)
 
+    step_notation: str | None = "dynamic"
+    """See `StepModel.step_notation`."""
+
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """As `StepModel.refuse_untaught`."""
         if notation != "dynamic" or set(jumps) - {1}:
             raise InputError(
-                "the model was taught the notation dynamic, one event at a time: ask it for no other "
-                "notation and no other jump."
+                "the model was taught only the notation dynamic, one event at a time: leave out other "
+                "notations and jumps."
             )

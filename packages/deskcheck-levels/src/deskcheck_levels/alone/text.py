@@ -80,7 +80,7 @@ def read_program(code: str) -> AloneProgram:
     lines that can be written in words."""
     read_functions = list(functions(code).values())
     if len(read_functions) != 1:
-        raise OutsideLanguage("a program of more or less than one function")
+        raise OutsideLanguage("a program that is not exactly one function")
     function = read_functions[0]
     names: dict[str, str] = {}
     loops: list[int] = []
@@ -88,19 +88,19 @@ def read_program(code: str) -> AloneProgram:
         loops = [depth for depth in loops if depth < line.depth]
         if line.kind == "for":
             if loops:  # a state says of an iterator not whose it is
-                raise OutsideLanguage("a loop over a range in another")
+                raise OutsideLanguage("nested loops over ranges")
             loops = [line.depth]
         if len(line.slots) > SLOTS:
             raise OutsideLanguage("a line with too many names and literals")
         if line.number >= LINES or any(word not in NUMBER for word in line.words):
-            raise OutsideLanguage("a long program, or a word that is not known")
+            raise OutsideLanguage("a long program, or an unknown word")
         if line.kind not in ("else", "def"):
             refuse(line.words)
         for slot in line.slots:
             if slot.name is not None and slot.name not in BUILTINS:
                 names.setdefault(slot.name, f"N{len(names)}")
     if len(names) > NAMES:
-        raise OutsideLanguage("a program of too many names")
+        raise OutsideLanguage("a program with too many names")
     program = AloneProgram(function, names)
     program.words()  # refuses values
     return program
@@ -118,7 +118,7 @@ def read_state(text: str) -> AloneState:
     """A state in the notation `dynamic` that a step is asked of. Raises OutsideLanguage for others."""
     state = _STATE.fullmatch(text)
     if state is None:
-        raise OutsideLanguage("a state of more than numbers and one loop over a range")
+        raise OutsideLanguage("a state with more than numbers and one loop over a range")
     names = {}
     for entry in (state["names"] or "").split(", ") if state["names"] else ():
         name, _, value = entry.partition("=")
@@ -141,7 +141,7 @@ def state_words(program: AloneProgram, state: AloneState) -> Words:
     words = ["state", *(["call"] if state.event == "call" else []), f"@{state.line}"]
     for name, value in state.names.items():
         if name not in program.names:
-            raise OutsideLanguage(f"the variable {name}, which the program does not name")
+            raise OutsideLanguage(f"the variable {name}, which is not in the program")
         words += [program.names[name], *value_words(value)]
     if state.range_left is not None:
         words += left_words(state.range_left)
@@ -176,7 +176,7 @@ def edit_text(program: AloneProgram, words: Sequence[str]) -> str:
     Raises ValueError where it tells none."""
     answer = list(words)
     if "so" not in answer or answer[-1:] != ["stop"]:
-        raise ValueError("no answer behind the working")
+        raise ValueError("no answer after the working")
     answer = answer[answer.index("so") + 1 : -1]
     names = {word: name for name, word in program.names.items()}
     kind, line, entries, range_parts, loop_ended, value = "", "", [], {}, False, ""
@@ -194,7 +194,7 @@ def edit_text(program: AloneProgram, words: Sequence[str]) -> str:
         elif word == "->":
             value = f" -> {value_text(filled)}"
         else:
-            raise ValueError(f"{word}: no part of an answer")
+            raise ValueError(f"{word}: not part of an answer")
     entries.sort(
         key=lambda entry: entry.partition("=")[0]
     )  # variables that one step binds stand in this order

@@ -41,7 +41,7 @@ _FEW = 0.4
 def batches(drawn: Iterator[Steps], size: int, seed: object, again: list[Steps]) -> Iterator[list[Steps]]:
     """Batches of steps of several programs, with similar lengths. again: steps to repeat, which training
     adds."""
-    chance = random.Random(str(seed))
+    rng = random.Random(str(seed))
     while True:
         pool, count = [], 0
         while count < _POOL * size:
@@ -56,7 +56,7 @@ def batches(drawn: Iterator[Steps], size: int, seed: object, again: list[Steps])
             if packed[-1] and rows * _longest(part) > 72 * size:
                 packed.append([])
             packed[-1].append(part)
-        chance.shuffle(packed)
+        rng.shuffle(packed)
         yield from packed
 
 
@@ -121,7 +121,7 @@ def _trained(
     held_out = {program.code for program in all_programs[::_HELD_OUT]}
     taught = [program for program in all_programs if program.code not in held_out]
     if not taught:
-        raise InputError(f"{source}: has too few programs: some are kept for validation.")
+        raise InputError(f"{source}: has too few programs: some are needed for validation.")
     torch.manual_seed(training.seed)
     config = config_of(len(WORDS), layers=training.layers, hidden_size=training.hidden_size)
     model, averaged = AloneModel(config), AloneModel(config)

@@ -47,7 +47,7 @@ WORDS = (
 )
 NUMBER = {word: number for number, word in enumerate(WORDS)}
 if len(NUMBER) != len(WORDS):
-    raise AssertionError("a word is there twice")
+    raise AssertionError("a word occurs twice")
 
 Words: TypeAlias = list[str]
 _FLOAT = re.compile(r"-?[0-9]{1,9}\.[0-9]{1,6}")
@@ -77,7 +77,7 @@ def value_text(words: Words) -> str:
     negative = words[:1] == [SIGN]
     text = "".join(reversed(words[negative:]))
     if not re.fullmatch(r"(0|[1-9][0-9]*)(\.[0-9]+)?", text):
-        raise ValueError(f"{' '.join(words)}: no value")
+        raise ValueError(f"{' '.join(words)}: not a value")
     return "-" * negative + text
 
 

@@ -43,7 +43,7 @@ class WrittenArithmetic(Arithmetic):
             try:
                 result = self.binary(operator, lhs, rhs)
             except DivisionByNought:
-                raise OutsideLanguage("a division by nought") from None
+                raise OutsideLanguage("a division by zero") from None
             if len(self._workings) >= _KEPT:
                 self._workings.clear()
             result_written = self._workings[operator, lhs, rhs] = paper_words(self._paper), result
@@ -86,7 +86,7 @@ class Working:
     def power(self, lhs: int, rhs: int, at: tuple[str, str]) -> int:
         """A product of as many factors."""
         if not 1 <= rhs <= _MOST_FACTORS:
-            raise OutsideLanguage("a power with an exponent that is large, nought or negative")
+            raise OutsideLanguage("a power with an exponent that is large, zero or negative")
         self.operands("**", value_words(lhs), value_words(rhs), at)
         product = lhs
         for _ in range(rhs - 1):
@@ -123,7 +123,7 @@ class Working:
     def quotient(self, lhs: int, rhs: int, at: tuple[str, str]) -> float:
         """lhs / rhs with up to one decimal place, by dividing ten times `lhs`."""
         if not rhs or (10 * lhs) % rhs or abs(lhs) >= 10**9:
-            raise OutsideLanguage("a quotient of more than one place behind the point")
+            raise OutsideLanguage("a quotient with more than one decimal place")
         written, tenths = self.arithmetic.written("//", 10 * lhs, rhs)
         self.operands("/", value_words(10 * lhs), value_words(rhs), at)
         self.words += written

@@ -67,7 +67,7 @@ def step_at(
         print(f"{counts['prompts']:,} distinct prompts were read")
     if report.outside:
         number = sum(report.outside.values())
-        print(f"outside of the declared language, and not counted: {number} of {len(report.runs)}")
+        print(f"outside of the declared language, not counted: {number} of {len(report.runs)}")
         for reason, count in report.outside.items():
             print(f"  {count:4}  {reason}")
 
@@ -81,7 +81,7 @@ def _print_run(run: Any) -> None:
     elif run.agreement.first is None:
         print(f"{run.id}: right to the end, {run.agreement.exact} steps: {run.result}")
     else:
-        print(f"{run.id}: right for {run.agreement.exact} steps, then the budget was spent")
+        print(f"{run.id}: right for {run.agreement.exact} steps, then the budget was used up")
 
 
 def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_licence: bool) -> None:
@@ -103,7 +103,7 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
     if not taken:
         raise InputError(
             f"{source}: has no program of the declared language that is cleared for training (train_ok). "
-            "--any-licence takes also those that are not cleared."
+            f"--any-licence also uses those that are not cleared."
         )
     drawn = lessons.random_lessons(lessons.OPERATIONS_DRAWN, training.seed)
     about = {
@@ -114,7 +114,7 @@ def teach_steps_of(source: str, out: Path, training: ProcessorTraining, *, any_l
     }
     say(
         f"{taken} programs show {len(windows):,} windows, {lessons.OPERATIONS_DRAWN:,} random operations "
-        f"{len(drawn):,}; {lessons.CHECKED:,} of these operations were held against Python: 0 differ"
+        f"{len(drawn):,}; {lessons.CHECKED:,} of these operations were checked against Python: 0 differ"
     )
     train(Counter(windows) + Counter(drawn), out, training, about=about, note=say_row)
 

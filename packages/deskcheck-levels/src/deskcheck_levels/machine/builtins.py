@@ -97,7 +97,7 @@ class Builtins(Operations):
         if isinstance(a, float):
             return self.of_prelude("without_fraction", *ratio(a))
         if base:
-            raise OutsideLanguage("int of a text to a base")
+            raise OutsideLanguage("int of a text in a base")
         return self.in_memory(lambda: int(a))
 
     def _str(self, a: Any = "") -> Any:
@@ -157,12 +157,12 @@ class Builtins(Operations):
 
     def _enumerate(self, items: Any, start: Any = 0) -> Any:
         if not isinstance(start, int):
-            raise OutsideLanguage("enumerate from what is not whole")
+            raise OutsideLanguage("enumerate from a start that is not whole")
         return Enumerated(self, self.iterated(items), start)
 
     def _map(self, function: Any, *several: Any) -> Any:
         if not several:
-            raise OutsideLanguage("map of nothing")
+            raise OutsideLanguage("map without iterables")
         return Mapped(self, function, [self.iterated(items) for items in several])
 
     def _filter(self, function: Any, items: Any) -> Any:
@@ -171,7 +171,7 @@ class Builtins(Operations):
     def _isinstance(self, a: Any, kinds: Any) -> Any:
         types = [_TYPES.get(kind.name) if isinstance(kind, Builtin) else kind for kind in _several(kinds)]
         if None in types:
-            raise OutsideLanguage("isinstance of a kind that is no builtin one")
+            raise OutsideLanguage("isinstance with a class that is not builtin")
         return isinstance(a, tuple([kind for kind in types if kind is not None]))
 
     def _type(self, a: Any) -> Any:
@@ -204,13 +204,13 @@ class Builtins(Operations):
     def _divmod(self, a: Any, b: Any) -> Any:
         if isinstance(a, int) and isinstance(b, int):
             return self.binary("//", a, b), self.binary("%", a, b)
-        return self._unknown("divmod of what is not whole")
+        return self._unknown("divmod of numbers that are not whole")
 
     def _pow(self, a: Any, b: Any, *modulus: Any) -> Any:
         if not modulus or modulus == (None,):
             return self.binary("**", a, b)
         if not all(isinstance(number, int) for number in (a, b, *modulus)):
-            raise OutsideLanguage("pow with a modulus of what is not whole")
+            raise OutsideLanguage("pow with a modulus and numbers that are not whole")
         if not self.truth(modulus[0]):
             raise ProgramRaised(ValueError("pow() 3rd argument cannot be 0"))
         return self.of_prelude("power_modulo", int(a), int(b), int(modulus[0]))
@@ -240,7 +240,7 @@ class Builtins(Operations):
 
     def _extreme(self, items: Any, key: Any, default: Any, largest: bool, name: str) -> Any:
         if not items:
-            raise OutsideLanguage(f"{name} of nothing")
+            raise OutsideLanguage(f"{name} without arguments")
         iterator = self.iterated(items[0]) if len(items) == 1 else iter(items)
         return self.of_prelude("extreme", iterator, key, default, largest, name)
 
@@ -263,7 +263,7 @@ class Builtins(Operations):
             ordered = self._sorted(values, **how)
         except ProgramRaised as raised:
             if isinstance(raised.error, TypeError):
-                raise OutsideLanguage("a list whose sort in place fails half-way") from None
+                raise OutsideLanguage("a list whose sort in place fails") from None
             owner[:] = values
             raise
         changed = bool(owner)
@@ -321,7 +321,7 @@ class Builtins(Operations):
         """`str.format`: which value goes where is memory, as are their texts; what computes is outside."""
         values = [*args, *keywords.values()]
         if not all(is_plain(value) and not nested_deeper(value, _DEEPEST_TEXT) for value in values):
-            raise OutsideLanguage("str.format of what has no plain text")
+            raise OutsideLanguage("str.format of a value without plain text")
         for _, field, spec, _ in self.in_memory(lambda: list(string.Formatter().parse(text))):
             if field is not None and ("." in field or "{" in (spec or "")):
                 raise OutsideLanguage(f"the field {field!r} of str.format")
@@ -398,9 +398,9 @@ class Builtins(Operations):
         """A value as text, with the digits and signs in memory."""
         inside = value.args if isinstance(value, BaseException) else value
         if nested_deeper(inside, _DEEPEST_TEXT):
-            raise OutsideLanguage(f"a value nested more than {_DEEPEST_TEXT} deep as text")
+            raise OutsideLanguage(f"the text of a value nested more than {_DEEPEST_TEXT} deep")
         if not is_plain(inside):
-            raise OutsideLanguage(f"a {kind_of(value).__name__} as text, or what it holds")
+            raise OutsideLanguage(f"a {kind_of(value).__name__} as text, or one of its items")
         if spec and (isinstance(value, float) or spec[-1] in _COMPUTED):
             raise OutsideLanguage(f"the format {spec}")
         text = {"str": str, "repr": repr, "ascii": ascii, None: lambda given: given}[conversion](value)  # type: ignore[operator]

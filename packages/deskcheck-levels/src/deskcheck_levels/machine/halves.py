@@ -26,7 +26,7 @@ def joined(fraction: Any, op: str) -> float:
     """The number of a numerator and a denominator in lowest terms."""
     numerator, denominator = fraction
     if numerator == 0 and op not in ("+", "-"):
-        raise OutsideLanguage("a nought with a point that may have a sign")
+        raise OutsideLanguage("a float zero that may have a sign")
     if denominator & (denominator - 1) or abs(numerator) >= MOST or denominator > 2**1000:
-        raise OutsideLanguage("a number with a point that is not exact")
+        raise OutsideLanguage("a float that is not exact")
     return float(numerator / denominator)

@@ -351,7 +351,7 @@ def _send(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> Non
     source = frame.stack[-1 - UNDER_INDEX]
     try:
         if sent is not None and not isinstance(source, Generator):
-            raise OutsideLanguage("send to what is no generator of the program")
+            raise OutsideLanguage("send to something other than a generator of the program")
         value = machine.in_memory(lambda: next(source) if sent is None else source.send(sent))
     except StopIteration as ended:
         value = ended.value
@@ -439,12 +439,12 @@ def _set_update(machine: "Machine", frame: Frame, instruction: dis.Instruction) 
 def _dict_update(machine: "Machine", frame: Frame, instruction: dis.Instruction) -> None:
     items = frame.stack.pop()
     if not isinstance(items, dict):
-        raise OutsideLanguage("what is no dictionary behind **")
+        raise OutsideLanguage("something other than a dictionary after **")
     before = frame.stack[-(instruction.arg or 0)]
     if instruction.opname == "DICT_MERGE" and not all(
         isinstance(key, str) and key not in before for key in items
     ):
-        raise OutsideLanguage("a name behind ** that is no text, or stands there twice")
+        raise OutsideLanguage("a name after ** that is not text, or occurs twice")
     before.update(items)
 
 
@@ -517,7 +517,7 @@ def _call_spread(machine: "Machine", frame: Frame, instruction: dis.Instruction)
     args = frame.stack.pop()
     first, second = _popped(frame, 2)
     if not hasattr(kind_of(args), "__iter__"):
-        raise OutsideLanguage(f"a value of the kind {kind_of(args).__name__} behind *")
+        raise OutsideLanguage(f"a value of the kind {kind_of(args).__name__} after *")
     arguments = machine.in_memory(lambda: list(machine.iterated(args)))
     function = second if first is NULL else first
     frame.stack.append(machine.call(function, arguments, None if keywords is NULL else keywords))

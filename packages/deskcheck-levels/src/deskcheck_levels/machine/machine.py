@@ -215,7 +215,7 @@ class Machine(Builtins):
                 return None
             if name == "YIELD_VALUE":
                 if read.watched[place]:
-                    raise OutsideLanguage("a yield inside of try")
+                    raise OutsideLanguage("a yield inside try")
                 return frame.stack.pop()
             act = INSTRUCTIONS.get(name)
             if act is None:

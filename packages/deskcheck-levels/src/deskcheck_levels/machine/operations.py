@@ -132,7 +132,7 @@ class Operations:
         if symbol in OF_FRACTIONS:
             return joined(self.of_prelude(OF_FRACTIONS[symbol], *first, *second), symbol)
         if symbol not in ("//", "%"):
-            raise OutsideLanguage(f"a number with a point ({symbol})")
+            raise OutsideLanguage(f"a float ({symbol})")
         quotient = self.of_prelude("fraction_quotient", *first, *second)
         integer = self.arithmetic.binary("//", *quotient)
         if symbol == "//":
@@ -193,7 +193,7 @@ class Operations:
             return lhs == rhs
         for operand in (lhs, rhs):
             if not isinstance(operand, _COMPARED) and kind_of(operand) not in _WITH_IDENTITY:
-                raise OutsideLanguage(f"a value of the kind {kind_of(operand).__name__} that is compared")
+                raise OutsideLanguage(f"a value of the kind {kind_of(operand).__name__} in a comparison")
         return lhs is rhs  # of two kinds, or with an identity alone
 
     def contains(self, item: Any, where: Any) -> bool:

@@ -185,7 +185,7 @@ def run_recorded(
     runner = machine(judge.line)
     try:
         if program.mode is not Mode.CALL or program.entry is None:
-            raise OutsideLanguage("a program that is no call of a function")
+            raise OutsideLanguage("a program that is not a call of a function")
         value = runner.call_program(program.code, program.entry, program.arguments or "()")
         end = _returned(recording, value)
     except ProgramRaised as raised:

@@ -54,7 +54,7 @@ def _sign(negative: bool) -> int:
 
 
 def _unreadable(word: int) -> UnreadableWorking:
-    return UnreadableWorking(f"word {word} where it cannot stand")
+    return UnreadableWorking(f"word {word} in a wrong place")
 
 
 def sum_or_difference(operator: int, lhs: Number, rhs: Number) -> Asking:

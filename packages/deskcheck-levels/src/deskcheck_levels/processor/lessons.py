@@ -25,33 +25,33 @@ CHECKED = 10_000
 OPERATIONS = tuple(paper.METHODS)
 
 
-def random_operation(chance: random.Random) -> tuple[str, int, int]:
+def random_operation(rng: random.Random) -> tuple[str, int, int]:
     """An operation with operands: drawn evenly by operation and by length, a fifth of them negative, a third
     of a pattern (nines, a one with noughts, noughts and nines, the same twice, one apart)."""
-    op = chance.choice(OPERATIONS)
-    a = _operand(chance)
-    kind = chance.random()
+    op = rng.choice(OPERATIONS)
+    a = _operand(rng)
+    kind = rng.random()
     if kind < 0.1:
         b = a
     elif kind < 0.2:
-        b = a + chance.choice((-1, 1))
+        b = a + rng.choice((-1, 1))
     else:
-        b = _operand(chance)
+        b = _operand(rng)
     return op, a, b
 
 
-def _operand(chance: random.Random) -> int:
-    length = chance.randint(1, LONGEST)
-    kind = chance.random()
+def _operand(rng: random.Random) -> int:
+    length = rng.randint(1, LONGEST)
+    kind = rng.random()
     if kind < 0.05:
         value = int(10**length - 1)
     elif kind < 0.1:
         value = int(10 ** (length - 1))
     elif kind < 0.15:
-        value = int("".join(chance.choice("09") for _ in range(length)))
+        value = int("".join(rng.choice("09") for _ in range(length)))
     else:
-        value = chance.randrange(10**length)
-    return -value if chance.random() < NEGATIVE else value
+        value = rng.randrange(10**length)
+    return -value if rng.random() < NEGATIVE else value
 
 
 class Counted:
@@ -68,11 +68,11 @@ class Counted:
 
 def random_lessons(operations: int, seed: int) -> Counter[Window]:
     """The windows of random operations, with the number of their occurrences."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     counted = Counted()
     arithmetic = Arithmetic(counted, remember=False)
     for _ in range(operations):
-        op, a, b = random_operation(chance)
+        op, a, b = random_operation(rng)
         try:
             arithmetic.binary(op, a, b)
         except paper.DivisionByNought:
@@ -103,11 +103,11 @@ def lessons_of(programs: Iterable[Program], steps: int = 2000) -> tuple[Counter[
 
 def spot_check(operations: int, seed: int) -> Iterator[tuple[str, int, int, object, object]]:
     """The random operations for which the lessons and Python differ, with both results."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     right = all_windows()
     arithmetic = Arithmetic(right.__getitem__, remember=False)
     for _ in range(operations):
-        op, a, b = random_operation(chance)
+        op, a, b = random_operation(rng)
         told: object
         try:
             told = arithmetic.binary(op, a, b)

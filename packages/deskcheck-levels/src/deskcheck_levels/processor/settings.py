@@ -12,10 +12,10 @@ from deskcheck_levels.settings import LevelTraining
 class ProcessorTraining(LevelTraining):
     """How a model of the level `processor` is trained."""
 
-    steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
+    steps: Annotated[int, Setting("Updates. With --model, by default as many as --epochs takes.", min=1)] = (
         4000
     )
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 1024
+    batch_size: Annotated[int, Setting("Lessons per update.", min=1)] = 1024
     again: int = 256
     """Of these, such as were wrong at the last look."""
     even: float = 0.5

@@ -26,7 +26,7 @@ Lesson = tuple[list[int], list[bool]]
 """Words of a prompt with its answer, and which of them the model is to write."""
 
 
-def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Lesson:
+def line_lesson(words: Sequence[str], again: bool, rng: random.Random) -> Lesson:
     """A line, with a way through it."""
     text = ["line", *words, "again" if again else "enter", "ask"]
     taught = [False] * len(text)
@@ -37,7 +37,7 @@ def line_lesson(words: Sequence[str], again: bool, chance: random.Random) -> Les
         taught.append(True)
         try:
             if word in REPLIED:
-                outcome = chance.random() < 0.6
+                outcome = rng.random() < 0.6
                 text.append("T" if outcome else "F")
                 taught.append(False)
                 word = giving.send(outcome)
@@ -75,13 +75,13 @@ def functions_of(source: str, *, any_licence: bool = False) -> Iterator[ReadFunc
 
 def of_programs(source: str, seed: int, *, any_licence: bool = False) -> Iterator[Lesson]:
     """Lessons of `functions_of` a source."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for function in functions_of(source, any_licence=any_licence):
         for line in function.lines[1:]:
             if line.kind != "else":
-                again = line.kind == "for" and chance.random() < 0.3
+                again = line.kind == "for" and rng.random() < 0.3
                 try:
-                    yield line_lesson(line.words, again, chance)
+                    yield line_lesson(line.words, again, rng)
                 except OutsideLanguage:
                     continue
 
@@ -147,7 +147,7 @@ _ENDING = frozenset(
 """Symbols whose alternatives are words."""
 
 
-def _drawn(symbol: str, room: int, chance: random.Random) -> list[str]:
+def _drawn(symbol: str, room: int, rng: random.Random) -> list[str]:
     """Words that are drawn for a symbol. room: symbols inside one another."""
     if symbol not in _RULES:
         return [symbol]
@@ -155,14 +155,14 @@ def _drawn(symbol: str, room: int, chance: random.Random) -> list[str]:
     if room <= 0 and symbol not in _ENDING:
         chosen = alternatives[0]
     else:
-        (chosen,) = chance.choices(alternatives, weights)
-    return [word for part in chosen for word in _drawn(part, room - 1, chance)]
+        (chosen,) = rng.choices(alternatives, weights)
+    return [word for part in chosen for word in _drawn(part, room - 1, rng)]
 
 
-def drawn_line(chance: random.Random) -> list[str]:
+def drawn_line(rng: random.Random) -> list[str]:
     """Words of a line that is drawn from a grammar."""
     while True:
-        words = _drawn("line", chance.randint(3, 8), chance)
+        words = _drawn("line", rng.randint(3, 8), rng)
         if words.count("S") <= SLOTS and len(words) <= 48:
             return _in_order(words)
 
@@ -175,10 +175,10 @@ def _in_order(words: list[str]) -> list[str]:
 
 def drawn(seed: int) -> Iterator[Lesson]:
     """Lessons of lines that are drawn, without end."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     while True:
-        words = drawn_line(chance)
+        words = drawn_line(rng)
         try:
-            yield line_lesson(words, words[0] == "for" and chance.random() < 0.3, chance)
+            yield line_lesson(words, words[0] == "for" and rng.random() < 0.3, rng)
         except OutsideLanguage:
             continue

@@ -59,8 +59,8 @@ class _Level(ModelAPI):
         calls = _ASKED.findall(prompt)
         if not calls or "What does this call return?" not in prompt:
             raise InputError(
-                f"{self.level.value}/{self.model_name}: answers what a call returns, and no other question: "
-                "ask it with --question output --method direct."
+                f"{self.level.value}/{self.model_name}: answers only what a call returns: ask it with "
+                f"--question output --method direct."
             )
         _, code, entry, arguments = calls[-1]
         with self._alone:

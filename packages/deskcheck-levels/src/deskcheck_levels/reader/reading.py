@@ -70,7 +70,7 @@ def run_line(reader: Reader, activation: Activation, line: SourceLine, do: Do) -
         word = next_word()
         if word in ("go", "return"):
             if len(activation.stack) != (word == "return"):
-                raise UnreadableWorking("a line that leaves values behind, or none to return")
+                raise UnreadableWorking("a line that leaves values over, or has none to return")
             return word == "return"
         try:
             answer = do(activation, line, word, next_word)
@@ -93,7 +93,7 @@ def name_in(line: SourceLine, word: str) -> str:
     """The name that a slot of a line stands for."""
     name = line.slots[int(word[1:])].name if word[:1] == "S" else None
     if name is None:
-        raise UnreadableWorking(f"{word}: no name")
+        raise UnreadableWorking(f"{word}: not a name")
     return name
 
 
@@ -130,7 +130,7 @@ class ReadingMachine(Machine):
         except (SyntaxError, ValueError) as error:
             raise OutsideLanguage(f"arguments that cannot be read ({type(error).__name__})") from None
         if entry not in self._functions or keywords:
-            raise OutsideLanguage(f"{entry} is no function, or its arguments have names")
+            raise OutsideLanguage(f"{entry} is not a function, or has keyword arguments")
         deepest = sys.getrecursionlimit()
         sys.setrecursionlimit(max(deepest, 20_000))
         try:
@@ -174,7 +174,7 @@ class ReadingMachine(Machine):
         looking, depth = activation.outcome, lines[index].depth
         for _ in range(2 * DEPTHS * (len(lines) + 1)):
             if not 0 <= index <= len(lines):
-                raise UnreadableWorking("a way that leaves the function")
+                raise UnreadableWorking("a jump out of the function")
             line_seen = (lines[index].depth, lines[index].kind) if index < len(lines) else BELOW
             prompt = where_prompt(looking, depth, line_seen)
             self.prompts += 1
@@ -184,7 +184,7 @@ class ReadingMachine(Machine):
                 return True
             if move == "here":
                 if not 0 < index < len(lines):
-                    raise UnreadableWorking("no line to go on at")
+                    raise UnreadableWorking("no line to continue at")
                 activation.again = index <= activation.place
                 activation.place = index
                 return False
@@ -192,10 +192,10 @@ class ReadingMachine(Machine):
             depth_word = WORDS[self.reader(prompt, (word, looking_word))]
             looking = WORDS[looking_word]
             if move not in MOVES or looking not in WAYS or depth_word not in _DEPTHS:
-                raise UnreadableWorking(f"{move} {looking} {depth_word}: no way to go on")
+                raise UnreadableWorking(f"{move} {looking} {depth_word}: no way to continue")
             depth = _DEPTHS[depth_word]
             index += 1 if move == "down" else -1
-        raise UnreadableWorking("a way without end")
+        raise UnreadableWorking("an endless way")
 
     def _do(
         self, activation: Activation, line: SourceLine, word: str, more: Callable[[], str]
@@ -256,11 +256,11 @@ class ReadingMachine(Machine):
             inside = self.contains(a, b)
             stack.append(inside if word == "in" else self.arithmetic.choice("not", inside))
         else:
-            raise UnreadableWorking(f"{word}: no order")
+            raise UnreadableWorking(f"{word}: not an order")
 
     def _counted(self, stack: list[Any], word: str, count: str) -> None:
         if count[:1] != "#":
-            raise UnreadableWorking(f"{word} {count}: no count")
+            raise UnreadableWorking(f"{word} {count}: not a count")
         number = int(count[1:]) * (2 if word == "dict" else 1)
         if word == "unpack":
             stack.extend(reversed(self.unpacked(stack.pop(), number)))

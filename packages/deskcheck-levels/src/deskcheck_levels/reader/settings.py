@@ -11,11 +11,13 @@ from deskcheck_levels.settings import LevelTraining
 class ReaderTraining(LevelTraining):
     """How a model of the level `reader` is trained."""
 
-    steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
+    steps: Annotated[int, Setting("Updates. With --model, by default as many as --epochs takes.", min=1)] = (
         15_000
     )
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 64
-    layers: Annotated[int, Setting("Blocks of attention and feed-forward layer.", min=1)] = 4
+    batch_size: Annotated[int, Setting("Lessons per update.", min=1)] = 64
+    layers: Annotated[
+        int, Setting("Number of blocks, each of attention and a feed-forward layer.", min=1)
+    ] = 4
     hidden_size: Annotated[int, Setting("Numbers per position, a multiple of 8.", min=8)] = 128
 
 
@@ -23,8 +25,8 @@ class ReaderTraining(LevelTraining):
 class AloneTraining(ReaderTraining):
     """How a model of the level `alone` is trained: longer, on fewer lessons at a time."""
 
-    steps: Annotated[int, Setting("Updates; with --model, without it as many as --epochs takes.", min=1)] = (
+    steps: Annotated[int, Setting("Updates. With --model, by default as many as --epochs takes.", min=1)] = (
         36_000
     )
-    batch_size: Annotated[int, Setting("Lessons of an update.", min=1)] = 32
+    batch_size: Annotated[int, Setting("Lessons per update.", min=1)] = 32
     look_every: int = 400

@@ -52,7 +52,7 @@ def orders(words: Sequence[str], again: bool) -> Orders:
     try:
         statement = ast.parse(text + " pass" if kind in ("if", "elif", "for", "while") else text).body[0]
     except SyntaxError as error:
-        raise OutsideLanguage(f"a line that is no statement of its own: {error.msg}") from None
+        raise OutsideLanguage(f"a line that is not a complete statement: {error.msg}") from None
     if isinstance(statement, (ast.If, ast.While)):
         yield from _value(statement.test)
         yield "test"
@@ -206,7 +206,7 @@ def _value(node: ast.expr) -> Orders:
         yield from _values(node.elts, type(node).__name__.lower())
     elif isinstance(node, ast.Dict):
         if None in node.keys:
-            raise OutsideLanguage("a dictionary in a dictionary's display")
+            raise OutsideLanguage("a dictionary unpacked in a dictionary display")
         for key, value in zip(node.keys, node.values, strict=True):
             if key is not None:
                 yield from _value(key)
@@ -234,7 +234,7 @@ def _compared(node: ast.Compare) -> Orders:
 
 def _called(node: ast.Call) -> Orders:
     if node.keywords:
-        raise OutsideLanguage("an argument by name")
+        raise OutsideLanguage("a keyword argument")
     if isinstance(node.func, ast.Attribute):
         attribute = node.func
         yield from _value(attribute.value)
@@ -323,7 +323,7 @@ class Teacher:
         words_before = iter(written)
         for before in words_before:
             if NUMBER[word] != before:
-                raise ValueError(f"{WORDS[before]} was written, where {word} is right")
+                raise ValueError(f"{WORDS[before]} was written where {word} is right")
             word = giving.send(next(words_before) == NUMBER["T"]) if word in REPLIED else next(giving)
         return NUMBER[word]
 

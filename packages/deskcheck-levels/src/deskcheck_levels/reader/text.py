@@ -86,12 +86,12 @@ def functions(code: str) -> dict[str, ReadFunction]:
     try:
         tree = ast.parse(code)
     except SyntaxError as error:
-        raise OutsideLanguage(f"a text that is no program: {error}") from None
+        raise OutsideLanguage(f"a text that is not a program: {error}") from None
     texts = code_lines(code)
     by_name = {}
     for node in tree.body:
         if not isinstance(node, ast.FunctionDef):
-            raise OutsideLanguage("what is no function, outside of functions")
+            raise OutsideLanguage("a statement outside of functions")
         by_name[node.name] = _function(node, texts)
     return by_name
 
@@ -117,7 +117,7 @@ def _function(node: ast.FunctionDef, texts: list[str]) -> ReadFunction:
         lines.append(_line(number, len(depths) - 1, bare))
     places = {line.number: index for index, line in enumerate(lines)}
     if max(line.depth for line in lines) >= DEPTHS:
-        raise OutsideLanguage("a function of blocks too deep")
+        raise OutsideLanguage("a function with blocks nested too deeply")
     statements = [statement for statement in ast.walk(node) if isinstance(statement, ast.stmt)]
     for statement in statements:
         head = (
@@ -154,7 +154,7 @@ def _line(number: int, depth: int, text: str) -> SourceLine:
             continue
         word = token.string
         if tokenize.tok_name[token.type] == "FSTRING_START":
-            raise OutsideLanguage("a text with values in it")
+            raise OutsideLanguage("a text with placeholders")
         literal = word in ("True", "False", "None") or token.type in (tokenize.NUMBER, tokenize.STRING)
         if literal or (token.type == tokenize.NAME and not keyword.iskeyword(word)):
             if len(slots) == SLOTS:
@@ -167,7 +167,7 @@ def _line(number: int, depth: int, text: str) -> SourceLine:
             raise OutsideLanguage(f"the word {word}")
     kind = words[0] if words[0] in KINDS else "plain"
     if kind == "plain" and len(words) == 1:
-        raise OutsideLanguage("a line that is a name or a literal alone")
+        raise OutsideLanguage("a line with only a name or a literal")
     return SourceLine(number, depth, kind, text, tuple(words), tuple(slots))
 
 
@@ -175,7 +175,7 @@ def _literal(word: str) -> Any:
     try:
         return ast.literal_eval(word)
     except (ValueError, SyntaxError):
-        raise OutsideLanguage("a text with values in it") from None
+        raise OutsideLanguage("a text with placeholders") from None
 
 
 def line_prompt(line: SourceLine, again: bool) -> tuple[int, ...]:

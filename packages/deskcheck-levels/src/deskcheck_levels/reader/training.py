@@ -42,7 +42,7 @@ def batches(
     program_lessons: the lines of programs. wrong: of each look, by its step, which ways were wrong. It grows
     in training; those of the last look come again.
     """
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     fresh, ways = drawn(seed), way_lessons()
     for step in count(0, _POOL):
         last_look = max((look for look in wrong if look <= step), default=None)
@@ -52,12 +52,12 @@ def batches(
             if number % 8 < 3:
                 pool.append(next(fresh))
             elif number % 8 < 6:
-                pool.append(chance.choice(program_lessons))
+                pool.append(rng.choice(program_lessons))
             else:
-                pool.append(chance.choice(again if again and number % 8 == 7 else ways))
+                pool.append(rng.choice(again if again and number % 8 == 7 else ways))
         pool.sort(key=lambda lesson: len(lesson[0]))
         groups = [pool[start : start + batch_size] for start in range(0, len(pool), batch_size)]
-        chance.shuffle(groups)
+        rng.shuffle(groups)
         for group in groups:
             yield batch_of(group)
 
@@ -91,7 +91,7 @@ def train(
     if not program_lessons:
         raise InputError(
             f"{source}: has no program that a reader knows and that is cleared for training (train_ok). "
-            "--any-licence takes also those that are not cleared."
+            f"--any-licence also uses those that are not cleared."
         )
     with locked_run(out, asked("reader", asdict(training), source, any_licence)):
         return _trained(source, program_lessons, out, training, note)

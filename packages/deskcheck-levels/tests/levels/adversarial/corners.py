@@ -38,12 +38,12 @@ def f(n):
     return out
 
 # call: f({'a': 1, 'b': 2})
-# outside: a value of the kind dict_keys that is compared
+# outside: a value of the kind dict_keys in a comparison
 def f(d):
     return d.keys() == {'a', 'b'}, d.keys() != {'a'}, len(d.keys()), d.values() == d.values(), 'a' in d.keys()
 
 # call: f({'a': 1})
-# outside: a value of the kind dict_items that is compared
+# outside: a value of the kind dict_items in a comparison
 def f(d):
     return d.items() == {('a', 1)}, d.keys() == d.keys()
 
@@ -58,7 +58,7 @@ def f(a):
     return out
 
 # call: f([3, 1, 'a', 2])
-# outside: a list whose sort in place fails half-way
+# outside: a list whose sort in place fails
 def f(a):
     try:
         a.sort()
@@ -186,7 +186,7 @@ def f(n):
         return 'int'
 
 # call: f(5)
-# outside: a name behind ** that is no text, or stands there twice
+# outside: a name after ** that is not text, or occurs twice
 def f(n):
     def g(**k):
         return k
@@ -196,7 +196,7 @@ def f(n):
         return 'twice'
 
 # call: f(5)
-# outside: a name behind ** that is no text, or stands there twice
+# outside: a name after ** that is not text, or occurs twice
 def f(n):
     def g(**k):
         return k
@@ -218,7 +218,7 @@ def f(n):
     return out
 
 # call: f(5)
-# outside: a value of the kind int behind *
+# outside: a value of the kind int after *
 def f(n):
     def g(*a):
         return a
@@ -359,7 +359,7 @@ def f(n):
     return list(s), list(set(s)), list(frozenset(s)), list(set(d)), list({64, 0, 32, 8, 16, 40}), list(frozenset([64, 0, 32, 8, 16])), list(s | set(d)), list({*s, *d}), list(set(d.keys())), s.copy().pop()
 
 # call: f(500)
-# outside: a value nested more than 100 deep as text
+# outside: the text of a value nested more than 100 deep
 def f(n):
     a = []
     for _ in range(n * 4):
@@ -391,7 +391,7 @@ def f(n):
         return 'deep'
 
 # call: f(3)
-# outside: a yield inside of try
+# outside: a yield inside try
 def f(n):
     out = []
     def g():
@@ -406,7 +406,7 @@ def f(n):
     return out
 
 # call: f(3)
-# outside: a yield inside of try
+# outside: a yield inside try
 def f(n):
     def g():
         try:
@@ -440,12 +440,12 @@ def f(n):
     return '{0.real}'.format(n)
 
 # call: f(5)
-# outside: a ValueError as text, or what it holds
+# outside: a ValueError as text, or one of its items
 def f(n):
     return str(ValueError(int)), str(ValueError([1, 'a']))
 
 # call: f(9007199254740993)
-# outside: a number with a point that is not exact
+# outside: a float that is not exact
 def f(n):
     return n / 1
 
@@ -454,7 +454,7 @@ def f(n):
     return 10 ** 17 + 1 > 1e17, 1e17 == 10 ** 17, 10 ** 17 + 1 == 1e17, 0.5 < 1, 1 > 0.5, 3 == 3.0
 
 # call: f(5)
-# outside: a value of the kind builtin_function_or_method that is compared
+# outside: a value of the kind builtin_function_or_method in a comparison
 def f(n):
     a = [1]
     return a.append == a.append, a.append is a.append
@@ -578,7 +578,7 @@ def f(s):
     return out, [(s and x if [y for y in x] else 0, 1) for x in s]
 
 # call: f(2.5)
-# outside: divmod of what is not whole
+# outside: divmod of numbers that are not whole
 def f(x):
     return divmod(x, 2)
 
@@ -603,7 +603,7 @@ def f(n):
     return f'{n:,}'
 
 # call: f(5)
-# outside: max of nothing
+# outside: max without arguments
 def f(n):
     try:
         return max()

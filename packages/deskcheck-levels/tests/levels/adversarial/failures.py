@@ -333,7 +333,7 @@ def f(n):
     return out
 
 # call: f(10)
-# outside: a yield inside of try
+# outside: a yield inside try
 def f(n):
     def gen():
         try:

@@ -158,7 +158,7 @@ def f(n):
     return out
 
 # call: f(4)
-# outside: a yield inside of try
+# outside: a yield inside try
 def f(n):
     def g():
         try:

@@ -70,9 +70,9 @@ class ProgramWriter:
 
     LETTERS = "aaabbcdeeilnorstxy"
 
-    def __init__(self, grammar: Grammar, numbers: random.Random, level: int) -> None:
+    def __init__(self, grammar: Grammar, rng: random.Random, level: int) -> None:
         self.grammar = grammar
-        self.random = numbers.random
+        self.random = rng.random
         self.level = level
         self.used = {1}
         self.functions: list[Helper] = []

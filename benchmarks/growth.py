@@ -1,7 +1,7 @@
 """How the cost of recording grows with the size of a program's state.
 
-    python benchmarks/growth.py
-    python benchmarks/growth.py --cases 'tree insert,text' --python .venv-3.13/bin/python --json
+    python -m benchmarks.growth
+    python -m benchmarks.growth --cases 'tree insert,text' --python .venv-3.13/bin/python --json
 
 Each program of growing/cases.py runs at four sizes, untraced and traced (natively, blocks only, no file),
 in a process of its own; CPU time of the fastest runs. What is printed: traced over untraced time by size,
@@ -20,12 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-
 from benchmarks.growing import cases
 from benchmarks.growing.cases import CASES
 from deskcheck.tracer import TraceLimits
+
+HERE = Path(__file__).resolve().parent
 
 UNTRACED_S, TRACED_S, RUNS = 0.3, 2.0, 5
 """Runs are repeated for so long, but at most `RUNS` times if traced."""

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from deskcheck.recording.block import rows
-from deskcheck.recording.trace import Row, edited
+from deskcheck.recording.edits import Place, WholeTexts
+from deskcheck.recording.trace import Row
 from deskcheck.recording.value import Encoded, loads
 
 MASKED = "[masked]"
@@ -186,13 +187,15 @@ class EnvironmentMask:
     def blocks(self, blocks: list[bytes]) -> Iterator[bytes]:
         """Blocks of events (`recording.block`) with all variables masked. Others stay unchanged."""
         has_edits = any(edit in block for block in blocks for edit in _EDITS)
-        texts = _Texts()
+        texts, masked_texts = WholeTexts(), set[Place]()
         for block in blocks:
             if not has_edits and not any(needle in block for needle in self._in_bytes):
                 yield block
                 continue
             before = [*rows(block)]
-            masked = [self._edited_row(row, texts) if has_edits else self._row(row) for row in before]
+            masked = [
+                self._edited_row(row, texts, masked_texts) if has_edits else self._row(row) for row in before
+            ]
             if masked == before:
                 yield block
                 continue
@@ -204,15 +207,19 @@ class EnvironmentMask:
             for row in masked:
                 yield json.dumps(row).encode()
 
-    def _edited_row(self, row: Row, texts: "_Texts") -> Row:
-        """A row of a recording with edits: a secret may be in a text that no row has whole."""
-        whole, depends = texts.whole(row)
+    def _edited_row(self, row: Row, texts: WholeTexts, masked_texts: set[Place]) -> Row:
+        """A row of a recording with edits: a secret may be in a text that no row has whole.
+
+        masked_texts: places whose text was masked, so that no edit can follow.
+        """
+        whole = texts.row(row)
         masked = self._row(whole)
-        if masked == whole:
-            texts.masked -= texts.latest
-            return whole if depends else row
-        texts.masked |= texts.latest
-        return masked
+        if masked != whole:
+            masked_texts |= texts.latest
+            return masked
+        after_mask = not texts.edited.isdisjoint(masked_texts)
+        masked_texts -= texts.latest
+        return whole if after_mask else row
 
     def _row(self, row: Row) -> Row:
         changed: dict[str, Any] = {}
@@ -300,59 +307,6 @@ class EnvironmentMask:
         if variable is None or value is None:
             return False
         return value == variable or (len(variable) >= MIN_KNOWN and variable in value)
-
-
-class _Texts:
-    """The long texts of names, followed through the rows of a recording."""
-
-    def __init__(self) -> None:
-        self._texts: dict[tuple[Any, ...], Encoded] = {}
-        """Place of a name (of a frame, of a file, of an object) -> its text."""
-        self.masked: set[tuple[Any, ...]] = set()
-        """Places whose text was masked: no edit can follow."""
-        self.latest: set[tuple[Any, ...]] = set()
-        """Places that have a text in the latest row."""
-
-    def whole(self, row: Row) -> tuple[Row, bool]:
-        """The row with whole texts in place of edits, and whether an edit follows a text that was masked."""
-        self.latest = set()
-        columns: dict[str, Any] = {}
-        depends = False
-        for column in ("locals", "globals", "objects", "caller"):
-            text: str | None = getattr(row, column)
-            if not text:
-                continue
-            value = loads(text)
-            if column == "objects":
-                places = [
-                    (("object", row.thread, number), content["fields"])
-                    for number, content in value.items()
-                    if content and "fields" in content
-                ]
-            elif column == "caller":
-                places = [(("frame", row.thread, value["frame"]), value.get("locals", {}))]
-            elif column == "locals":
-                places = [(("frame", row.thread, row.frame), value)]
-            else:
-                places = [(("file", row.thread, row.file), value)]
-            edits = [self._follow(place, names) for place, names in places]
-            if any(edits):
-                columns[column] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            depends |= any(edit & self.masked for edit in edits)
-        return row._replace(**columns), depends
-
-    def _follow(self, place: tuple[Any, ...], names: dict[str, Any]) -> set[tuple[Any, ...]]:
-        """Replace the edits among the values of names by whole texts; returns their places."""
-        edits = set()
-        for name, value in names.items():
-            where = (*place, name)
-            if isinstance(value, dict) and "edit" in value:
-                names[name] = value = edited(self._texts.get(where), value)
-                edits.add(where)
-            if isinstance(value, str) or (isinstance(value, dict) and "str" in value):
-                self._texts[where] = value
-                self.latest.add(where)
-        return edits
 
 
 def _plain(encoded: Any) -> str | None:

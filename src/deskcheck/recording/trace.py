@@ -278,7 +278,7 @@ def edited(old: Encoded, change: Mapping[str, Any]) -> Encoded:
     at, removed, text = change["edit"]
     before = old.get("str", "") if isinstance(old, dict) else old
     before = before if isinstance(before, str) else ""
-    new = f"{before[:at]}{text}{before[at + removed:]}"
+    new = f"{before[:at]}{text}{before[at + removed :]}"
     return {"str": new, "length": change["length"], "cut": change["cut"]} if "cut" in change else new
 
 

@@ -456,9 +456,8 @@ class _Walk:
             return IN_PLACE_LOCAL + following.arg
         if following is not None and following.name in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
             return IN_PLACE_LOCAL + (following.arg >> 4)
-        if operand.where == "item" and isinstance(operand.base, _Read):
-            if operand.base.is_path:
-                return self._act(ActKind.IN_PLACE_ITEM, operand.base, 2)
+        if operand.where == "item" and isinstance(operand.base, _Read) and operand.base.is_path:
+            return self._act(ActKind.IN_PLACE_ITEM, operand.base, 2)
         return self._act(ActKind.IN_PLACE, operand, 2)
 
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
@@ -566,7 +565,7 @@ _PUTS_NOTHING = re.compile(
 
 
 def _located(about: CodeFacts, act: Act, line: list[int], number: int, targets: set[int | None]) -> Act:
-    """The act with the part of its line where its object is on the value stack. line: all its instructions."""
+    """The act with the part of its line where its object is on the value stack. line: its instructions."""
     if act.position < 0:
         return act
     position, follows = act.position, number
@@ -594,15 +593,15 @@ def _located(about: CodeFacts, act: Act, line: list[int], number: int, targets: 
     return act._replace(position=position, first=first, last=_END)
 
 
-_REPEATED = {
-    Change.NOTHING: -1,
-    Change.OPERANDS: 0,
-    Change.ITERATES: 1,
-    Change.DRAINS: 2,
-    Change.BUILDS: 3,
-    Change.ANYTHING: 4,
-}
-"""Effect of an instruction in a line that jumps back within itself -> rank; the highest of the line counts."""
+_REPEATED: tuple[int, ...] = (
+    Change.NOTHING,
+    Change.OPERANDS,
+    Change.ITERATES,
+    Change.DRAINS,
+    Change.BUILDS,
+    Change.ANYTHING,
+)
+"""Effects of instructions in a line that jumps back within itself. The last of them counts for the line."""
 _END = 1 << 30
 """A code unit behind all others."""
 
@@ -643,7 +642,7 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
         if again and any(changes):  # a jump may go back to an earlier part of the line
             kinds = {does if does in _REPEATED else Change.ANYTHING for does in changes}
             kinds |= {Change.OPERANDS}
-            changes = [max(kinds, key=_REPEATED.__getitem__)] * len(changes)
+            changes = [max(kinds, key=_REPEATED.index)] * len(changes)
         following = -1
         for number, does in zip(reversed(numbers), reversed(changes), strict=True):
             if isinstance(does, Act):

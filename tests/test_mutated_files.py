@@ -33,7 +33,7 @@ from deskcheck.bench.project import read_project
 from deskcheck.cli.common.configuration import NAME, configuration
 from deskcheck.errors import DeskcheckError
 from deskcheck.jobs.job_folder import JobFolder
-from deskcheck.jobs.manifest import claims
+from deskcheck.jobs.manifest import manifest_lines
 from deskcheck.jobs.plan import read_plan
 from deskcheck.notebook.check.check import compare_with_stored
 from deskcheck.notebook.check.sanitise import read_sanitisers
@@ -441,7 +441,7 @@ READERS = [
     Reader("plan.json", _plan, _text(json.dumps(JOB))),
     Reader(
         "manifest.jsonl",
-        lambda path: claims(JobFolder(path.parent)),
+        lambda path: manifest_lines(JobFolder(path.parent)),
         _rows({"shard": "a"}),
     ),
     Reader("pyproject.toml", _project("pyproject.toml"), _text(TOML)),

@@ -249,6 +249,6 @@ def test_help_comes_in_two_lengths() -> None:
 def test_addresses_among_the_arguments_are_the_programs(folder: Path) -> None:
     """A URI is refused as a folder of deskcheck, and not as an argument of a program."""
     Path("app.py").write_text("import sys\nprint(sys.argv[1])\n")
-    assert command("run", "app.py", "s3://bucket/x").stdout == "s3://bucket/x\n"
+    assert command("run", "--page", "page.html", "app.py", "s3://bucket/x").stdout == "s3://bucket/x\n"
     assert command("record", "app.py", "--out", "runs", "--", "s3://bucket/x").returncode == 0
     assert only("runs").run_result.stdout == "s3://bucket/x\n"

@@ -24,7 +24,7 @@ from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sources import programs
 from deskcheck.sources.inputs import function_search as EACH
-from deskcheck.sources.inputs.branches import ways_of
+from deskcheck.sources.inputs.branches import coverable_of
 from deskcheck.sources.inputs.callables import callables
 from deskcheck.sources.text.python import python_files, quiet_parse, read_python
 
@@ -509,4 +509,4 @@ def test_a_folder_is_recorded_in_shards(looked: Looked, tmp_path: Path) -> None:
 
 def test_a_text_without_the_function_has_no_ways() -> None:
     """What is made at run time has no lines to count."""
-    assert ways_of("x = 1\n", None).lines == frozenset()
+    assert coverable_of("x = 1\n", None).lines == frozenset()

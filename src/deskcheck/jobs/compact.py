@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.files import read_json, sync
 from deskcheck.jobs.job_folder import JobFolder
-from deskcheck.jobs.manifest import Line, Totals, add_line, parts_of, read_manifest, write_manifest
+from deskcheck.jobs.manifest import Line, Totals, add_line, read_manifest, whole_of_part, write_manifest
 from deskcheck.jobs.plan import Plan, digest, read_plan
 from deskcheck.jobs.work import file_facts
 from deskcheck.recording.schema import COMPACTING_NAME, OF_KEY
@@ -77,7 +77,7 @@ def compact(
 
 def _compact(job_folder: JobFolder, plan: Plan, size: int, progress: Callable[[int, int], None]) -> Compacted:
     lines = read_manifest(job_folder)
-    parts = parts_of(lines)
+    parts = whole_of_part(lines)
     names = list(dict.fromkeys(parts.get(shard.name, shard.name) for shard in plan.shards))
     if not plan.is_whole or job_folder.plans.exists() or not {*names} <= lines.keys():
         raise InputError(f"{job_folder.folder}: the job is not complete. Rerun its command first.")

@@ -12,13 +12,13 @@ from deskcheck.jobs.job_folder import JobFolder, is_file, write_whole
 from deskcheck.words import counts_text
 
 FAILURES = ("harness_error", "killed", "out_of_memory", "timed_out", "output_limit")
-"""Outcomes of failed programs, which `deskcheck runs status` lists."""
+"""Outcomes that count as failures; `deskcheck runs status` lists the programs that have one."""
 WORDS = {"record": ("programs", "events"), "notebooks": ("notebooks", "cells"), "score": ("answers", "right")}
-"""Kind of a job -> the word for its items, and for the parts of an item that are counted. Lessons use those
-of programs."""
+"""Kind of a job -> the words for its counts ``programs`` and ``events``. Other kinds use those of
+``record``."""
 Line = dict[str, Any]
 """``shard``, ``programs``, ``events``, ``outcomes``, ``not_repeatable``, ``problems``, ``bytes``, ``sha256``,
-``finished``: docs/guides/jobs.md."""
+``finished``, and for a joined shard ``of``: [shard, programs] of each of its parts (docs/guides/jobs.md)."""
 
 
 def read_manifest(job_folder: JobFolder) -> dict[str, Line]:
@@ -79,17 +79,17 @@ _COUNTS = ("programs", "events", "not_repeatable")
 
 
 def _outermost(lines: dict[str, Line]) -> dict[str, Line]:
-    """The lines of shards that are not part of larger ones."""
-    parts = parts_of(lines)
+    """The lines of shards that are not part of larger ones, nor replaced by a newer one of the same parts."""
+    wholes = whole_of_part(lines)
     return {
         name: line
         for name, line in lines.items()
-        if name not in parts and ("of" not in line or parts[line["of"][0][0]] == name)
+        if name not in wholes and ("of" not in line or wholes[line["of"][0][0]] == name)
     }
 
 
-def parts_of(lines: dict[str, Line]) -> dict[str, str]:
-    """Shards of the plan that are part of a larger one -> the newest larger one."""
+def whole_of_part(lines: dict[str, Line]) -> dict[str, str]:
+    """Name of a shard that was joined with others -> name of the newest shard that contains it."""
     return {name: line["shard"] for line in lines.values() for name, _ in line.get("of", ())}
 
 
@@ -106,7 +106,7 @@ def _there(job_folder: JobFolder, line: Line) -> bool:
 def changed_files(job_folder: JobFolder) -> dict[str, list[str]]:
     """Shard -> its files that are missing or differ from the manifest. Reads every byte."""
     changed: dict[str, list[str]] = {}
-    for name, line in claims(job_folder).items():
+    for name, line in manifest_lines(job_folder).items():
         with job_folder.doing("compare with the manifest"):
             wrong = [
                 path.name
@@ -118,7 +118,7 @@ def changed_files(job_folder: JobFolder) -> dict[str, list[str]]:
     return changed
 
 
-def claims(job_folder: JobFolder) -> dict[str, Line]:
+def manifest_lines(job_folder: JobFolder) -> dict[str, Line]:
     """The lines by shard, even if their files are missing."""
     return _outermost({line["shard"]: line for line in _parsed(_text(job_folder))})
 
@@ -153,7 +153,7 @@ class Totals:
     by_outcome: Counter[str] = field(default_factory=Counter)
     not_repeatable: int = 0
     problems: dict[str, str] = field(default_factory=dict)
-    """Up to a hundred of deskcheck's own failures, by program."""
+    """Program -> a failure of deskcheck itself. None are added once there are a hundred."""
 
     def add(self, line: Line) -> None:
         self.shards += 1

@@ -21,7 +21,7 @@ from deskcheck.errors import InputError, RecordingError
 from deskcheck.files import open_file, read_file, read_json, read_text
 from deskcheck.jobs.job_folder import JobFolder, write_whole
 from deskcheck.jobs.key_set import KeySet, key_of
-from deskcheck.jobs.manifest import Line, changed_files, claims, parts_of, read_manifest
+from deskcheck.jobs.manifest import Line, changed_files, manifest_lines, read_manifest, whole_of_part
 from deskcheck.recording.schema import COMPACTING_NAME
 
 SIZE = 500
@@ -71,7 +71,7 @@ class Job:
     def complete(self, job_folder: JobFolder, lines: dict[str, Line]) -> set[str]:
         """Complete shards of the folder. A larger shard counts as those that it was made from."""
         complete_names = {*lines} if self.commit is None else job_folder.files().get(self.commit, set())
-        parts = parts_of(lines)
+        parts = whole_of_part(lines)
         return (complete_names - {*parts.values()}) | parts.keys()
 
 
@@ -180,7 +180,7 @@ class Planning:
         self.lines = {
             name: line for name, line in read_manifest(job_folder).items() if name not in self.changed
         }
-        self.parts = parts_of(self.lines)
+        self.parts = whole_of_part(self.lines)
         self.complete = job.complete(job_folder, self.lines) - self.changed.keys()
         """Shards that were complete at the start."""
         self._before = self._earlier()
@@ -307,7 +307,8 @@ class Planning:
     def _changed_too_much(self, planned_names: set[str]) -> set[str]:
         """Changed shards that are neither in this plan nor made from its shards: they must not be deleted."""
         parts = {
-            name: {part for part, _ in line.get("of", ())} for name, line in claims(self.job_folder).items()
+            name: {part for part, _ in line.get("of", ())}
+            for name, line in manifest_lines(self.job_folder).items()
         }
         present = set().union(*self.job_folder.files().values())
         return {

@@ -23,13 +23,13 @@ _OPTIMIZED = 0x1
 _GENERATES = 0x20 | 0x80 | 0x200
 """CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: its frame is left and entered again."""
 _LEFT_AT = frozenset({opmap["YIELD_VALUE"], opmap["RESUME"]})
-"""Instructions at which a frame was left that may continue: before Python 3.13, and since then."""
+"""The instruction at which a suspended frame stands: YIELD_VALUE before Python 3.13, RESUME since."""
 _SHOWING = tuple(os.path.join("_pytest", part) for part in ("assertion", "_io", "_code"))
 """Parts of pytest that turn values into text."""
-_ASKED = 50
-"""Frames that are searched for the caller."""
-_WALKS = 10_000
-"""Number of calls inside an unrecorded one after which a test is no longer watched."""
+_SEARCH_DEPTH = 50
+"""How many frames up the caller is searched for."""
+_MAX_WALKS = 10_000
+"""Walks up the stack in one test, after which it is no longer watched (`Watch._inside`)."""
 _gettrace = sys.gettrace
 
 
@@ -46,7 +46,7 @@ class Watch:
         self.project = project
         self.limits = limits
         self.cpu_s = cpu_s
-        self._began = 0.0
+        self._cpu_at_begin = 0.0
         self.last: WatchedCall | None = None
         self.why_not = ""
         self._call: WatchedCall | None = None
@@ -55,12 +55,14 @@ class Watch:
         self._pid = os.getpid()
         self._hook = frame_hook(self._entered)
         self._scope: dict[str, str] = {}
+        """File -> its name in events: the module's, or the path in the project."""
+        self._known_modules = 0
         os.register_at_fork(after_in_child=self._forked)
 
     def begin(self) -> None:
         """A test begins: earlier calls are forgotten."""
         self.last, self.why_not, self._walks = None, "", 0
-        self._began = time.process_time()
+        self._cpu_at_begin = time.process_time()
 
     def on(self) -> None:
         if os.getpid() == self._pid:
@@ -86,8 +88,8 @@ class Watch:
             return False
         try:
             if threading.get_ident() == self._thread and not self._inside(frame):
-                self._begun(frame, code)
-        except Exception as error:  # ours must not become the test's
+                self._start_recording(frame, code)
+        except Exception as error:  # an error of deskcheck must not fail the test
             self.last, self.why_not = None, f"{type(error).__name__} in deskcheck: {error}"
         return True
 
@@ -98,21 +100,21 @@ class Watch:
             return False
         if call.tracer.cut is None:
             return True
-        # It continues unrecorded, or has ended unnoticed.
+        # A limit cut the recording short: the call may still be running, or has ended unnoticed.
         self._walks += 1
-        if self._walks > _WALKS:
+        if self._walks > _MAX_WALKS:
             self._hook.off()
             return True
         above = frame.f_back
         while above is not None:
-            if id(above) == call.frame and above.f_code is call.code:
+            if id(above) == call.frame_id and above.f_code is call.code:
                 return True
             above = above.f_back
         call.end()
         return False
 
-    def _begun(self, frame: FrameType, code: CodeType) -> None:
-        if _asked_by_pytest(frame, self.project.root):
+    def _start_recording(self, frame: FrameType, code: CodeType) -> None:
+        if _shows_value(frame, self.project.root):
             return
         if _gettrace() is not None:
             self.last = None
@@ -120,15 +122,16 @@ class Watch:
                 "another trace function was active, such as that of a debugger or of coverage (--no-cov)"
             )
             return
-        if time.process_time() - self._began > self.cpu_s:
+        if time.process_time() - self._cpu_at_begin > self.cpu_s:
             self.last = None
             self.why_not = f"it was called after {self.cpu_s:g} s of CPU time (--deskcheck-seconds)"
             self._hook.off()
             return
         project = self.project
-        project.look_around()
-        if len(self._scope) < len(project.modules):
-            self._scope = dict(project.modules.values())
+        project.find_new_modules()
+        if self._known_modules < len(project.modules):
+            self._known_modules = len(project.modules)
+            self._scope = {**self._scope, **dict(project.modules.values())}
         if code.co_filename not in self._scope:  # not in a module that can be imported by name
             self._scope[code.co_filename] = os.path.relpath(code.co_filename, project.root)
         self.last, self.why_not = None, "the call did not end"
@@ -136,7 +139,7 @@ class Watch:
         self._call.start(frame)
 
     def ended(self, call: "WatchedCall") -> None:
-        """Called by the call at its end."""
+        """`WatchedCall.end` reports here."""
         self._call = None
         self.last, self.why_not = call, ""
 
@@ -144,22 +147,24 @@ class Watch:
 class WatchedCall:
     """One recorded call.
 
-    blocks: its events.
+    blocks: its encoded events.
     written: text that it wrote to standard output.
-    frame: address of its frame. The frame itself must not be kept alive.
+    frame_id: address of its frame. The frame itself must not be kept alive.
     """
 
     def __init__(self, watch: Watch, frame: FrameType, scope: dict[str, str]) -> None:
         self.watch = watch
         self.code = frame.f_code
-        self.frame = id(frame)
+        self.frame_id = id(frame)
         self.scope = scope
         self.blocks: list[bytes] = []
         self.written: list[str] = []
         self.tracer = tracer_class()(
             scope, self.blocks.append, modules=watch.project.modules, limits=watch.limits
         )
-        self._instructions = self.code.co_code if self.code.co_flags & _GENERATES else b""
+        self._instructions = (
+            self.code.co_code if self.code.co_flags & _GENERATES else b""
+        )  # empty: a function
         self._raised_at = -1
         self._stdout = StdoutHearing(self.written.append, self.tracer.wrote)
 
@@ -187,15 +192,15 @@ class WatchedCall:
     def _offset(self) -> int:
         """Byte offset of the instruction that the call's running frame is at."""
         frame: FrameType | None = sys._getframe(2)
-        while frame is not None and id(frame) != self.frame:
+        while frame is not None and id(frame) != self.frame_id:
             frame = frame.f_back
         return -1 if frame is None else frame.f_lasti
 
 
-def _asked_by_pytest(frame: FrameType, root: str) -> bool:
-    """Whether pytest called the frame to show a value: the test did not call that `repr`."""
+def _shows_value(frame: FrameType, root: str) -> bool:
+    """Whether pytest made this call to show a value (`__repr__`), and not the test."""
     above = frame.f_back
-    for _ in range(_ASKED):
+    for _ in range(_SEARCH_DEPTH):
         if above is None:
             return False
         name = above.f_code.co_filename

@@ -1,7 +1,7 @@
 """Rows of the samples that EleutherAI's lm-evaluation-harness writes with ``--log_samples``.
 
-``samples_TASK_DATE.jsonl`` has a line for each sample and filter. Each metric and each filter is a question:
-``TASK``, ``TASK/FILTER`` if there are several filters, ``TASK/METRIC`` if there are several metrics.
+``samples_TASK_DATE.jsonl`` has a line for each sample and filter. Each pair of a filter and a metric is a
+question, ``TASK/FILTER/METRIC``, without the filter or the metric if there is only one.
 """
 
 import json
@@ -22,7 +22,7 @@ _NO_METRICS = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "prompt_hash", "target_hash"),
 }
-"""Earlier versions do not name the metrics of a sample: they are its other fields."""
+"""Fields that are not metrics. Without a list ``metrics`` (earlier versions) the others are."""
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)\.jsonl")
 
 
@@ -31,7 +31,7 @@ def is_samples_file(path: Path) -> bool:
 
 
 def is_summary_file(path: Path) -> bool:
-    """Whether the name of a file is that of results of the harness without samples."""
+    """Whether a file is named like ``results_DATE.json`` of the harness, which has no samples."""
     return path.name.startswith("results_") and path.suffix == ".json"
 
 
@@ -47,7 +47,7 @@ class SamplesFile:
         day, _, time = match["date"].partition("T")
         self.started = seconds(day + "T" + time.replace("-", ":"), path)
         self.model = path.parent.name
-        """The weights, the served model or the kind of model; without results the name of the folder."""
+        """The model that the results name; the name of the folder if there are no results."""
         self.less_is_better: set[str] = set()
         results = path.with_name(f"results_{match['date']}.json")
         if results.exists():
@@ -93,12 +93,12 @@ class SamplesFile:
 
 
 def runs_in_samples(path: Path, cluster: str | None, notes: list[str]) -> Iterator[LoggedRun]:
-    """The runs in a file of samples. Answers to deskcheck's questions (`offline.harness`) are scored again.
+    """The runs in a file of samples. Answers to exported questions of deskcheck are scored again.
 
-    cluster: the field of documents by which they belong together. notes: gets a sentence about everything
+    cluster: the field of documents whose equal values make a cluster. notes: gets a sentence about everything
     that is left out.
 
-    Raises InputError: the file cannot be read, or a document does not have that field.
+    Raises InputError: the file cannot be read, or a document does not have the field `cluster`.
     """
     file = SamplesFile(path)
     ours: dict[str, list[ScoredSample]] = {}
@@ -162,6 +162,7 @@ def _model(results: Mapping[str, Any]) -> str:
 
 def _scored_again(sample: Sample, row: Mapping[str, Any], model: str) -> Iterator[ScoredSample]:
     for epoch, completion in enumerate(answers_in(row), 1):
+        # The exported tasks have this stop word.
         scored = score_answer(sample, completion, stop_reason=CLOSE)
         yield scored_here(sample, scored, model, id=sample.id, completion=completion, epoch=epoch)
 
@@ -187,7 +188,7 @@ def _scored(
 
 
 def _prompt(arguments: object) -> str:
-    """The first argument of the model; earlier versions have a list of lists."""
+    """The prompt: the first argument of the first request. Both are in lists, in later versions in dicts."""
     for _ in range(2):
         values = arguments.values() if isinstance(arguments, dict) else arguments
         arguments = (
@@ -197,7 +198,7 @@ def _prompt(arguments: object) -> str:
 
 
 def text_of(responses: object) -> str:
-    """The only response; several, or those with likelihoods, as JSON."""
+    """The response, if it is one text; otherwise (several, or likelihoods) as JSON."""
     while isinstance(responses, list) and len(responses) == 1:
         responses = responses[0]
     return responses if isinstance(responses, str) else json.dumps(responses)

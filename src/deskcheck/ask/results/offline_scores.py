@@ -14,7 +14,7 @@ from deskcheck.ask.scoring.score import METRICS, AnswerScore
 from deskcheck.errors import InputError
 from deskcheck.files import opened_name, read_file, read_json
 from deskcheck.jobs.job_folder import JobFolder
-from deskcheck.jobs.manifest import claims, parts_of
+from deskcheck.jobs.manifest import manifest_lines, whole_of_part
 from deskcheck.jobs.plan import read_plan
 
 QUESTIONS_FILE = "questions.json"
@@ -93,8 +93,8 @@ def _questions(folder: Path) -> dict[str, Sample]:
 
 def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
     job_folder = JobFolder(folder)
-    lines = claims(job_folder)
-    lacking = {shard.name for shard in read_plan(job_folder).shards} - {*lines, *parts_of(lines)}
+    lines = manifest_lines(job_folder)
+    lacking = {shard.name for shard in read_plan(job_folder).shards} - {*lines, *whole_of_part(lines)}
     if lacking:
         raise InputError(
             f"{job_folder.manifest}: its scores are incomplete: {min(lacking)} is missing. {_AGAIN}"

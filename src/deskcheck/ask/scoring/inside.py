@@ -3,11 +3,12 @@
 Tests that patch modules (`unittest.mock.patch`) or use objects of the answer's own classes cannot run in
 another process. Here an answer can reach the test runner, the asserts and, in the end, everything. So each
 answer that passes runs once more, in a fresh process, with twins of the tests: the same text, in which each
-assert is also made with the opposite claim, everything that is compared is compared with a random word, and
-each test then fails with that word. An answer that patched asserts, replaced the test runner, left the test
-early, ended the process or returned an object that is equal to everything does the same to the twins: they do
-not fail, and the answer is wrong. An answer that is written against this check, and reads the expected values
-or the word from its process, is not stopped.
+assert is followed by the opposite assert, which must raise, and each compared value must not be equal to a
+random word nor contain it. At its end each twin fails on purpose, with that word. An answer that patched
+asserts, replaced the test runner, left the test early, ended the process or returned an object that is equal
+to everything does the same to the twins: one of them does not fail with the word, and the answer is wrong.
+An answer that is written against this check, and reads the expected values or the word from its process, is
+not stopped.
 
 Random numbers of `random` and numpy follow from a fixed seed, so that verdicts repeat.
 """
@@ -34,24 +35,25 @@ def {RUNNER}(text, names):
 
     class Result(unittest.TestResult):
         def addSuccess(self, test):
-            came.setdefault(test.id().split(".", 1)[1], "")
+            came.setdefault(name_of(test), "")
         def addFailure(self, test, error):
-            came[told(test)] = said(error)
+            came[name_of(test)] = message_of(error)
         addError = addFailure
         def addSubTest(self, test, subtest, error):
             if error is not None:
-                came[test.id().split(".", 1)[1]] = said(error)
+                came[name_of(test)] = message_of(error)
         def addSkip(self, test, reason):
-            came[told(test)] = "skipped: " + str(reason)
+            came[name_of(test)] = "skipped: " + str(reason)
         def addExpectedFailure(self, test, error):
-            came[told(test)] = ""
+            came[name_of(test)] = ""
         def addUnexpectedSuccess(self, test):
-            came[told(test)] = "it passes, and is expected to fail"
+            came[name_of(test)] = "it passes, and is expected to fail"
 
-    def said(error):
+    def message_of(error):
         return (error[0].__name__ + ": " + str(error[1]))[:300] or "failed"
 
-    def told(test):
+    def name_of(test):
+        """CLASS.TEST: the id without its module."""
         return test.id().split(".", 1)[1] if "." in test.id() else test.id()
 
     for name in names:
@@ -67,17 +69,17 @@ def {RUNNER}(text, names):
 
 
 def twins(text: str, word: str) -> str:
-    """The text of the twins: each fails with ``AssertionError: word`` if its asserts are asserts."""
+    """The text of the twins: each fails with ``AssertionError: word`` if its asserts do what asserts do."""
     tree = quiet_parse(text)
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             for method in tests_of_class(node):
-                _Compared().visit(method)
+                _ValueChecks().visit(method)
                 _fail_at_its_end(method, word)
-    return f"{ast.unparse(ast.fix_missing_locations(tree))}\n{_COMPARED.format(word=word)}"
+    return f"{ast.unparse(ast.fix_missing_locations(tree))}\n{_CHECKED_VALUE.format(word=word)}"
 
 
-_COMPARED = """
+_CHECKED_VALUE = """
 def checked_value(value):
     from unittest import mock as checked_mock
     if value is checked_mock.ANY:
@@ -87,28 +89,28 @@ def checked_value(value):
         claims.append(lambda: {word!r} in value)
     for claim in claims:
         try:
-            said = bool(claim())
+            holds = bool(claim())
         except Exception:
             continue
-        if said:
+        if holds:
             raise TypeError("equal to what it cannot know")
     return value
 """
 
 
-class _Compared(ast.NodeTransformer):
+class _ValueChecks(ast.NodeTransformer):
     """Passes everything that is compared through ``checked_value``."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.Compare:
         self.generic_visit(node)
-        if all(isinstance(operand, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)) for operand in node.ops):
+        if all(isinstance(operator, (ast.Eq, ast.NotEq, ast.In, ast.NotIn)) for operator in node.ops):
             node.left = _checked(node.left)
             node.comparators = [_checked(operand) for operand in node.comparators]
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _COMPARE:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _BY_EQUALITY:
             node.args = [
                 argument if isinstance(argument, ast.Starred) else _checked(argument)
                 for argument in node.args
@@ -144,10 +146,10 @@ _OPPOSITE |= {opposite: (name, count) for name, opposite, count in _PAIRS}
 _OPPOSITE |= dict.fromkeys(_EQUALITIES, ("assertNotEqual", 2))
 """Assert -> the opposite assert, and the number of arguments that both compare."""
 
-_COMPARE = frozenset(
+_BY_EQUALITY = frozenset(
     {"assertEqual", "assertIn", "assertSequenceEqual", "assertCountEqual", "assertAlmostEqual", *_EQUALITIES}
 )
-"""Asserts that ask their arguments whether they are equal."""
+"""Asserts whose result depends on the `__eq__` or `__contains__` of their arguments."""
 
 _MUST_RAISE = {
     "assertEqual": "self.assertEqual({word!r}, {other!r})",
@@ -187,14 +189,15 @@ def _fail_at_its_end(method: Method, word: str) -> None:
 
 
 def _body(text: str) -> list[ast.stmt]:
-    """The statements of a text that may return."""
+    """The statements of a text, which may contain ``return``."""
     (function,) = ast.parse(f"def f():\n{indent(text, '    ')}").body
     assert isinstance(function, ast.FunctionDef)
     return function.body
 
 
 def _end(asserts: Sequence[str], word: str) -> list[ast.stmt]:
-    """The end of a test: asserts that must raise, which return if they do not; then the word."""
+    """The end of a twin: each assert is called so that it must raise, or else the twin returns; then it fails
+    with the word."""
     lines = ["from unittest import mock as checked_mock"]
     for name in asserts:
         call = _MUST_RAISE[name].format(word=word, other=word[::-1] + "x")
@@ -221,8 +224,8 @@ def _with_opposites(body: Sequence[ast.stmt], end: list[ast.stmt]) -> list[ast.s
 
 
 def _opposite(statement: ast.stmt) -> list[ast.stmt]:
-    """An assert whose arguments are evaluated once, and its opposite, which must raise; empty for statements
-    that are not such an assert."""
+    """The statements that replace an assert: its arguments are evaluated once, then come the assert and its
+    opposite, which must raise. Empty for other statements, and for asserts without an opposite."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return []
     call = statement.value

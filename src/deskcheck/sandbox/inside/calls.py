@@ -92,7 +92,7 @@ class Project:
         if not filename.endswith(".py"):
             return False
         if self.packages:
-            self.look_around()
+            self.find_new_modules()
             return any(file == filename for file, _ in self.modules.values())
         return self._below_root(filename)
 
@@ -149,7 +149,7 @@ class Project:
             self._environments[folder] = is_inside
         return is_inside
 
-    def look_around(self) -> None:
+    def find_new_modules(self) -> None:
         """Find modules of the project that have been imported since the last call."""
         if len(sys.modules) == self._looked_at:
             return
@@ -514,7 +514,7 @@ class Observer:
     def _function(self, frame: FrameType, code: CodeType) -> _Function:
         name = frame.f_globals.get("__name__")
         module = name if type(name) is str else ""
-        self.project.look_around()
+        self.project.find_new_modules()
         while self.project.untold:
             name = self.project.untold.pop()
             file, label = self.project.modules[name]

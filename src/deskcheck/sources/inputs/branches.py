@@ -18,7 +18,7 @@ from deskcheck.recording import Kind
 from deskcheck.recording.block import rows
 from deskcheck.sources.inputs.callables import Definition
 
-LEFT = 0
+EXIT = 0
 """The line of a step that ends the frame by a return."""
 
 
@@ -55,7 +55,7 @@ def arcs_of(blocks: Iterable[bytes]) -> Iterator[Arc]:
             last_lines[frame] = row.line
             raised.discard(frame)
         elif row.kind == Kind.RETURN:
-            yield Arc(row.file, last_lines.get(frame, 0), LEFT, frame in raised)
+            yield Arc(row.file, last_lines.get(frame, 0), EXIT, frame in raised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class _Fork:
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
+class Coverable:
     """The lines and branches of a function."""
 
     lines: frozenset[int]
@@ -82,7 +82,7 @@ class Ways:
     def branches(self) -> frozenset[Branch]:
         return frozenset(Branch(fork.line, into) for fork in self.forks for into in (True, False))
 
-    def taken(self, steps: Iterable[Arc], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
+    def covered_by(self, steps: Iterable[Arc], file: str) -> tuple[frozenset[int], frozenset[Branch]]:
         """The lines and branches that these steps take. file: the file that defines the function."""
         own_steps = {step for step in steps if step.file == file}
         lines = self.lines & {step.line for step in own_steps}
@@ -90,16 +90,16 @@ class Ways:
         return frozenset(lines), frozenset(branch for branch in branches if branch is not None)
 
 
-NONE = Ways(frozenset(), ())
+NONE = Coverable(frozenset(), ())
 
 
-def ways_of(text: str, node: Definition | None) -> Ways:
+def coverable_of(text: str, node: Definition | None) -> Coverable:
     """Lines and branches of a function; none without its definition. text: the whole file."""
     if node is None:
         return NONE
     lines = _lines(compile(text, "<text>", "exec", dont_inherit=True), node)
     forks = tuple(fork for fork in _forks(node) if not lines.isdisjoint(fork.body))
-    return Ways(frozenset(lines), forks)
+    return Coverable(frozenset(lines), forks)
 
 
 def _lines(module: CodeType, node: Definition) -> set[int]:

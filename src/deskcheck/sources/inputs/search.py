@@ -1,10 +1,11 @@
 """Tries arguments of a function in the sandbox, and keeps those that are worth recording.
 
 An input is kept if it runs a new line, steps between two lines for the first time, or ends in a new way: with
-another outcome, exception, type or size of result. An input that runs no line of the function is dropped.
+another outcome, exception, type or size of result. If fewer than the wanted number are kept, inputs with
+another result follow. An input that runs no line of the function is dropped.
 
-Not covered: data that a function reads besides its arguments, and branches that few arguments reach, such as
-one number in a thousand.
+Not covered: data that a function reads besides its arguments, and branches that very few arguments
+reach, say one number in a thousand.
 """
 
 import ast
@@ -20,7 +21,7 @@ from deskcheck.recording import InputError, Outcome, Program, RunResult
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.process import Tracing
 from deskcheck.sandbox.sandbox import Sandbox
-from deskcheck.sources.inputs.branches import LEFT, Arc, Ways, arcs_of, ways_of
+from deskcheck.sources.inputs.branches import EXIT, Arc, Coverable, arcs_of, coverable_of
 from deskcheck.sources.inputs.candidates import candidates, parameters
 from deskcheck.sources.inputs.targets import Target, function_node
 from deskcheck.tracer.limits import TraceLimits
@@ -37,6 +38,7 @@ class FoundInput:
     """An input that was kept."""
 
     arguments: str
+    """As source text, with parentheses."""
     way: str
     """The way in which it was made: one of `WAYS`, or ``model``."""
     new: tuple[str, ...]
@@ -59,7 +61,7 @@ class Search:
     dropped: Counter[str]
     """Reason -> number of tried inputs that could not be kept."""
     files: tuple[str, ...]
-    """Files in which the inputs ran, by their names in events."""
+    """Names, as in events, of the files whose code the kept inputs ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +96,9 @@ def find_inputs(
     If the function has parameters without type hints, an input that ends in TypeError or AttributeError
     counts as one of the wrong type, and is dropped.
 
-    known_inputs: argument lists that are tried first. per_function: the largest number of inputs to keep.
-    budget: the largest number of runs. propose: asks a model once, prompt -> answer.
+    known_inputs: argument lists as source text, such as ``(1, 2)``, tried first. per_function: the largest
+    number of inputs to keep. budget: the largest number of runs.
+    propose: asks a model once, prompt -> answer.
 
     Raises:
         InputError: a call could not be run because of the sandbox.
@@ -118,7 +121,7 @@ def run_watched(
     limits: Limits | None = None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[RunResult, list[bytes]]:
-    """Run a call, and return its result and up to about 3,000 of its events."""
+    """Run a call, and return its result and the encoded blocks of its first events, about 3,000."""
     blocks: list[bytes] = []
     tracing = Tracing(blocks.append, TraceLimits(events=_EVENTS))
     run_result = sandbox.run_one(program, tracing=tracing, limits=limits, cancelled=cancelled)
@@ -147,21 +150,22 @@ def search(
         propose=propose,
         receiver=target.receiver,
     )
-    judge = _Judge(target, ways_of(target.text, target.node))
+    judge = _Judge(target, coverable_of(target.text, target.node))
     tried: set[str] = set()
     offer = next(offered, None)
     while offer is not None and len(tried) < effort.budget and judge.stopped < _ENDLESS and go_on():
         way, arguments = offer
-        good = False
+        returned = False
         if arguments not in tried:
             tried.add(arguments)
             run_result, steps = watch(replace(target.program, arguments=arguments))
             if run_result.outcome is Outcome.HARNESS_ERROR:
                 raise InputError(f"{entry}{arguments:.80}: could not be run: {run_result.detail}")
-            good = run_result.outcome is Outcome.RETURNED
+            returned = run_result.outcome is Outcome.RETURNED
             judge.take(arguments, way, run_result, steps)
         try:
-            offer = offered.send(good)
+            # Candidates vary arguments with which the function returned.
+            offer = offered.send(returned)
         except StopIteration:
             break
     return judge.verdict(len(tried), effort.per_function)
@@ -170,9 +174,9 @@ def search(
 class _Judge:
     """Decides which inputs are kept, one after the other."""
 
-    def __init__(self, target: Target, ways: Ways) -> None:
+    def __init__(self, target: Target, coverable: Coverable) -> None:
         node = target.node
-        self.file, self.ways = target.file, ways
+        self.file, self.coverable = target.file, coverable
         self.typed = node is not None and all(
             parameter.annotation is not None for parameter in parameters(node)
         )
@@ -189,15 +193,15 @@ class _Judge:
         if reason is not None:
             self.dropped[reason] += 1
             return
-        gains: dict[str, tuple[set[Any], set[Any]]] = {
-            "lines": ({(step.file, step.line) for step in steps if step.line != LEFT}, self.lines),
+        seen_now: dict[str, tuple[set[Any], set[Any]]] = {
+            "lines": ({(step.file, step.line) for step in steps if step.line != EXIT}, self.lines),
             "branches": ({*steps}, self.steps),
             "ending": ({_class_of(run_result)}, self.endings),
         }
-        new = tuple(name for name, (gained, before) in gains.items() if not gained <= before)
+        new = tuple(name for name, (values, before) in seen_now.items() if not values <= before)
         if new:
-            for gained, before in gains.values():
-                before |= gained
+            for values, before in seen_now.values():
+                before |= values
             self.chosen.append((FoundInput(arguments, way, new, run_result.outcome), steps))
         elif run_result.outcome is Outcome.RETURNED and run_result.result is not None:
             self.others.setdefault(
@@ -209,8 +213,10 @@ class _Judge:
             case Outcome.RAISED if not self.typed and run_result.exception in _WRONG_TYPE:
                 return "of the wrong type"
             case Outcome.RETURNED | Outcome.RAISED:
-                ran_own_line = any(step.file == self.file and step.line in self.ways.lines for step in steps)
-                return None if ran_own_line or not self.ways.lines else "ran none of its lines"
+                ran_own_line = any(
+                    step.file == self.file and step.line in self.coverable.lines for step in steps
+                )
+                return None if ran_own_line or not self.coverable.lines else "ran none of its lines"
             case Outcome.EXITED:
                 return "ended the interpreter"
         self.stopped += 1
@@ -222,16 +228,16 @@ class _Judge:
             self.chosen, key=lambda pair: "lines" not in pair[0].new and "branches" not in pair[0].new
         )
         chosen = [*chosen, *self.others.values()][:per_function]
-        steps = {step for _, taken in chosen for step in taken}
-        lines, branches = self.ways.taken(steps, self.file)
+        steps = {step for _, its_steps in chosen for step in its_steps}
+        lines, branches = self.coverable.covered_by(steps, self.file)
         return Search(
             tuple(kept_input for kept_input, _ in chosen),
             tried,
             self.stopped,
             len(lines),
-            len(self.ways.lines),
+            len(self.coverable.lines),
             len(branches),
-            len(self.ways.branches),
+            len(self.coverable.branches),
             self.dropped,
             tuple(sorted({step.file for step in steps})),
         )

@@ -178,6 +178,8 @@ class _Pass:
         self.version = 0
         """Counts changes of global names, and of objects that were read."""
         self.read: set[int] = set()
+        self.previous = ("", "", 0)
+        """Function, file and line of the event before."""
 
     def _changes(self, text: str) -> dict[str, Encoded]:
         """The changes of the relevant names in a column."""
@@ -236,6 +238,7 @@ class _Pass:
                 frame.holds = evaluate(frame, file)
                 frame.stale, frame.version = False, self.version
             yield index, frame, columns, again
+            self.previous = columns[2:5]
             if kind in _LEAVES and function != "<module>":
                 frames.pop(number, None)
 
@@ -332,7 +335,8 @@ def _close(findings: Findings, open_: dict[int, tuple[Match, _Frame]], frame: _F
 def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Findings:
     """The events at which the value of an expression is another one than before, in each frame.
 
-    The first value in a frame counts as a change. What its objects contain belongs to the value.
+    The first value in a frame counts as a change. What its objects contain belongs to the value. The line is
+    the one that ran before the event and so made the change; for an argument, the first line of the function.
 
     Raises InputError if the expression is not allowed.
     """
@@ -372,8 +376,9 @@ def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Fi
         findings.events += 1
         findings.stretches += 1
         if len(findings.matches) < max_matches:
-            _, _, function, file, line = columns[:5]
-            findings.matches.append(Match(index, index, file, line, function, scan.values(frame, file)))
+            kind, _, _, read_in, _ = columns[:5]
+            function, file, line = columns[2:5] if kind == "call" else scan.previous
+            findings.matches.append(Match(index, index, file, line, function, scan.values(frame, read_in)))
     return findings
 
 

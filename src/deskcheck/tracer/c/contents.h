@@ -704,6 +704,34 @@ note_exotic(Thread *t, Obj *obj)
     t->exotics++;
 }
 
+enum { HASHED_BYTES = 1 << 16 };  /* of a larger array the shown items are compared through Python, as of a list */
+
+static bool
+hash_structure(PyObject *o, uint64_t *memory)
+{
+    *memory = hash_bytes((char *)o + sizeof(PyObject), (size_t)Py_TYPE(o)->tp_basicsize - sizeof(PyObject));
+    return true;
+}
+
+/* The structure of an array and the memory that its buffer shows: false if that is large, in pieces, or refers to objects. */
+static bool
+hash_array(PyObject *o, uint64_t *memory)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(o, &view, PyBUF_FULL_RO) < 0) { PyErr_Clear(); return false; }
+    bool plain = view.format && !strchr(view.format, 'O') && view.len <= HASHED_BYTES && PyBuffer_IsContiguous(&view, 'A');
+    if (plain) {
+        uint64_t parts[4] = {hash_bytes(view.buf, (size_t)view.len), hash_bytes(view.format, strlen(view.format)), 0, 0};
+        if (view.shape) parts[2] = hash_bytes((char *)view.shape, (size_t)view.ndim * sizeof *view.shape);
+        if (view.strides) parts[3] = hash_bytes((char *)view.strides, (size_t)view.ndim * sizeof *view.strides);
+        *memory = hash_bytes((char *)parts, sizeof parts);
+    }
+    PyBuffer_Release(&view);
+    uint64_t structure;
+    if (plain && hash_structure(o, &structure)) *memory = mix(*memory, structure);
+    return plain;
+}
+
 /* Look at an object: its content, what changed, what it refers to. */
 static int
 look_into(Thread *t, Queued q)
@@ -857,8 +885,8 @@ look_into(Thread *t, Queued q)
             return instance_content(t, obj, o, info);
         }
         if (info->mode == M_OPAQUE && obj->known) return 0;
-        if (info->mode == M_POINTERS && !own_dict(o)) {
-            uint64_t memory = hash_bytes((char *)o + sizeof(PyObject), (size_t)k->tp_basicsize - sizeof(PyObject));
+        uint64_t memory = 0;
+        if (((info->mode == M_POINTERS && hash_structure(o, &memory)) || (info->mode == M_ARRAY && hash_array(o, &memory))) && !own_dict(o)) {
             int again = obj->known && memory == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
             if (again <= 0) return again;
             obj->revisit.n = 0;

@@ -97,5 +97,6 @@ enum {
     M_OPAQUE = 3,   /* by reference; nothing is looked into */
     M_EXCEPTION = 4, /* as M_INSTANCE, and its args */
     M_POINTERS = 5, /* as M_CONTENT; the structure in C is pointers to what it consists of: the same as long as they are */
+    M_ARRAY = 6,    /* as M_CONTENT; the structure in C, and the memory that its buffer shows, are what it consists of */
 };
 #endif

@@ -63,7 +63,7 @@ type_info(Thread *t, PyTypeObject *kind)
     Py_XSETREF(known->hidden, PySet_GET_SIZE(hidden) ? Py_NewRef(hidden) : NULL);
     known->placed = placed;
     known->moves = placed || kind == &PyGen_Type || kind == &PyCoro_Type || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
-    known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || unseen
+    known->exotic = known->moves ? !draws_quietly(kind) : (unseen || known->mode == M_ARRAY
         || (known->mode == M_CONTENT && !PyType_IsSubtype(kind, (PyTypeObject *)PyExc_BaseException)));
     known->watched = watch(kind);
     Py_ssize_t n = PyTuple_GET_SIZE(slots);

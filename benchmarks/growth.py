@@ -44,8 +44,8 @@ def fastest(run: Callable[[], Any], seconds: float, runs: int) -> float:
     return min(times)
 
 
-def measure(name: str, n: int) -> Row:
-    """One case at one size, in this process."""
+def measure(name: str, n: int, *, seconds: float = TRACED_S) -> Row:
+    """One case at one size, in this process. seconds: how long traced runs are repeated."""
     from deskcheck.tracer.native import NativeTracer
 
     case, path = CASES[name], str(cases.__file__)
@@ -72,7 +72,7 @@ def measure(name: str, n: int) -> Row:
         if result != expected or tracer.cut or tracer.failure:
             raise RuntimeError(f"{name} {n}: {result!r}, not {expected!r}; {tracer.cut} {tracer.failure!r}")
 
-    took = fastest(traced, TRACED_S, RUNS)
+    took = fastest(traced, seconds, RUNS)
     return {
         "n": n,
         "untraced_s": untraced,

@@ -439,8 +439,11 @@ _PLAIN_DESCRIPTORS = ids(
 
 
 _NO_CODE = _NO_OPERATORS | frozenset(
-    "__doc__ __module__ __dict__ __weakref__ __slots__ __getstate__ __setstate__ __reduce__ __reduce_ex__ __copy__ "
-    "__deepcopy__ __enter__ __exit__ __firstlineno__ __static_attributes__ __annotations__ __qualname__".split()
+    """
+    __doc__ __module__ __dict__ __weakref__ __slots__ __getstate__ __setstate__ __reduce__ __reduce_ex__
+    __copy__ __deepcopy__ __enter__ __exit__ __firstlineno__ __static_attributes__ __annotations__
+    __qualname__
+    """.split()
 )
 """Names of classes that no operator, and no reading of an attribute, runs."""
 _METHODS = ids(

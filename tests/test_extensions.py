@@ -60,6 +60,7 @@ def command(tmp_path: Path) -> Command:
 
 
 @needs_inspect
+@pytest.mark.slow
 def test_the_example_runs_through_record_ask_list_and_report(command: Command, tmp_path: Path) -> None:
     """Its source is recorded, its questions are asked by its method of its model, and the report has them."""
     (tmp_path / "cells.txt").write_text("x = [1, 2]\nx.append(3)\n# %%\ny = 1\n")
@@ -131,6 +132,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 def test_broken_packages_are_named_and_passed_over(tmp_path: Path) -> None:
     """`list` goes on with a warning for each; asked for by name, the error says which package and why."""
     (tmp_path / "broken.py").write_text("1 / 0\n")

@@ -12,6 +12,7 @@ from deskcheck.ask.answers.values import read_value
 from deskcheck.ask.baselines import guess
 from deskcheck.ask.questions.alike import AMBIGUOUS
 from deskcheck.ask.questions.generate import of_each
+from deskcheck.ask.questions.settings import Sampling
 from deskcheck.recording import Recording
 from tests.ask.conftest import Record, reasons
 
@@ -172,7 +173,9 @@ def test_calls_that_read_alike_and_differ_are_left_out(record: Record) -> None:
 
     runs = [called("a", ""), called("b", "1"), called("c", "", "(C#1(), 3)")]
     excluded = {"output": Counter[str]()}
-    asked_of = of_each(runs, ["output"], excluded=excluded, beside=lambda recording: (None, None))
+    asked_of = of_each(
+        runs, ["output"], sampling=Sampling(), excluded=excluded, beside=lambda recording: (None, None)
+    )
     found = [sample for _, samples, _ in asked_of for sample in samples]
     assert [sample.program for sample in found] == ["c"]
     assert excluded["output"][AMBIGUOUS] >= 1

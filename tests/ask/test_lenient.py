@@ -128,7 +128,7 @@ def test_the_reference_page_has_each_rule(rule: Any) -> None:
         "changes": "changes",
         "unit": "iterations",
         "only count": "iterations",
-        "bare list": "history",
+        "brackets": "history",
         "whether it runs": "coverage",
         "names": "alias",
         "arguments in parentheses": "input",

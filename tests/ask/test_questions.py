@@ -1,11 +1,13 @@
 """Questions made from recordings: their answers, their places, what is left out and why."""
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
@@ -13,7 +15,6 @@ from deskcheck.ask import QUESTIONS, Sample, score_answer
 from deskcheck.ask.samples import prompts
 from deskcheck.ask.samples.guessing import GUESSES
 from deskcheck.ask.samples.source import statements, without_answer
-from deskcheck.cli.asking import Kinds
 from deskcheck.recording import Mode, Outcome, Program, Recording
 from deskcheck.tracer import Granularity
 from tests.ask.conftest import OF_RETURNS, answers, ask, reasons
@@ -416,20 +417,81 @@ def test_every_sample_of_cruxeval_is_whole(cruxeval: list[Recording]) -> None:
 
 @pytest.mark.parametrize("kind", QUESTIONS.built_in)
 def test_a_kind_is_whole(kind: str) -> None:
-    """Each has its words, an example, a guess, a line of the documentation, and a place in the help."""
-    reference = Path(__file__).parents[2] / "docs" / "reference"
-    help_text = get_args(Kinds)[1].help.partition(";")[0].replace(",", "").split()
-    listed = (reference / "commands.md").read_text().partition("**Question kinds**")[2].partition("\n- **")[0]
+    """Each has its words, an example, a guess, and a line of the documentation."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "questions.md"
     missing = {
-        "ask/samples/prompts.toml": kind != "step" and kind not in prompts.WORDS,
+        "its words (`words` of `kind`)": kind != "step" and kind not in prompts.WORDS,
         "a guess": kind != "step" and kind not in GUESSES,
-        "the help of --question in cli/asking.py": kind not in help_text,
-        "the table of docs/reference/questions.md": f"\n| `{kind}` |"
-        not in (reference / "questions.md").read_text(),
-        "the list of question kinds in docs/reference/commands.md": f"`{kind}`" not in listed,
+        "the table of docs/reference/questions.md": f"\n| `{kind}` |" not in page.read_text(),
     }
     places = "\n- ".join(place for place, lacks in missing.items() if lacks)
     assert not places, f"the kind of question {kind!r} is missing in\n- {places}"
+
+
+LAST_LINE = """
+import re
+
+from deskcheck.ask.samples.guessing import guesses, numbered_lines
+from deskcheck.ask.samples.kind import kind, sample_of
+from deskcheck.ask.samples.places import whole_run_of
+
+
+@kind(
+    "last_line",
+    "which line runs last?",
+    words={
+        "task": "Which line runs last?\\nYou see a Python program. Give the number of a line. $tags",
+        "example": "How it is run: $call\\n[ANSWER]6[/ANSWER]",
+    },
+)
+def last_line(recording, rng, per_recording):
+    run = whole_run_of(recording)
+    yield sample_of(recording, "last_line", run.files, "", str(run.visits[-1].line), form="line")
+
+
+@guesses("last_line")
+def first(prompt):
+    return str(numbered_lines(prompt)[0][0])
+"""
+WITH_A_FILE = """
+import sys
+import deskcheck.ask.kinds
+deskcheck.ask.kinds.__path__.append(sys.argv.pop(1))
+from deskcheck.cli.app import main
+main()
+"""
+
+
+def test_a_file_adds_a_kind(tmp_path: Path) -> None:
+    """One more file in the folder of kinds is all that a kind needs: it is listed, named in the help, asked in its
+    words, scored and guessed."""
+    pytest.importorskip(
+        "inspect_ai", reason="no deskcheck[ask]: would show that a file adds a kind of question"
+    )
+    kinds = tmp_path / "kinds"
+    kinds.mkdir()
+    (kinds / "last.py").write_text(LAST_LINE)
+    (tmp_path / "sums.py").write_text(f"{SUMS}f([3, 4])\n")
+
+    def deskcheck(*arguments: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", WITH_A_FILE, str(kinds), *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    listed = json.loads(deskcheck("list", "questions", "--json"))["questions"]
+    assert [*listed][: len(QUESTIONS.built_in) + 1] == [*QUESTIONS.built_in, "last_line"]
+    assert "type, last_line; all" in " ".join(deskcheck("ask", "--help").replace("│", " ").split())
+    deskcheck("record", "sums.py", "--sandbox", "trusted", "--out", "runs")
+    asked = deskcheck(
+        *("ask", "runs", "-q", "last_line", "-m", "deskcheck/oracle", "-m", "deskcheck/guess"),
+        *("--out", "asked", "--json"),
+    )
+    assert [result["score"] for result in json.loads(asked)["results"]] == [1, 0]
 
 
 PATHS = {

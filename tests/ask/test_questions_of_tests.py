@@ -4,16 +4,19 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import deskcheck
-from deskcheck.ask.methods.ground_truth import GroundTruth
 from deskcheck.ask.questions.alike import MOST, REASON, _path
+from deskcheck.ask.questions.gathering import Gathering
 from deskcheck.ask.questions.sampling import drawn
-from deskcheck.ask.run import questions_of
+from deskcheck.ask.questions.settings import Sampling
+from deskcheck.ask.run import truth_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import shown_file
 from deskcheck.recording import Recording
@@ -175,9 +178,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], dict[
         (folder / f"src/shop/{name}.py").write_text(text)
     with unmeasured():
         record_tests(folder, folder / "runs", repeat=False)
-    found = questions_of(Recordings(folder / "runs"), ["output", "path", "next_line"])
+    found = Gathering(folder / "runs", ["output", "path", "next_line"]).sets()
     samples = [sample for asked, _ in found.values() for sample in asked]
-    return samples, {kind: excluded for kind, (_, excluded) in found.items()}
+    return samples, {kind: excluded for (kind, _), (_, excluded) in found.items()}
 
 
 @pytest.mark.slow
@@ -287,12 +290,16 @@ def of_tests(record: Record, *more: int) -> list[Recording]:
     ]
 
 
+def drawn_from(order: Iterable[Recording], seed: int) -> tuple[list[Sample], Counter[str]]:
+    return Gathering(order, ["output"], sampling=Sampling(seed=seed)).sets()["output", ""]
+
+
 def test_the_order_of_the_recordings_does_not_count(record: Record) -> None:
     """Of four alike recordings the same two are asked in all orders; a seed may draw others."""
     recordings = of_tests(record)
 
     def ids(order: Iterable[Recording], seed: int) -> frozenset[str]:
-        (samples, excluded) = questions_of(order, ["output"], seed=seed)["output"]
+        (samples, excluded) = drawn_from(order, seed)
         assert excluded == {REASON: len(recordings) - MOST}
         return frozenset(sample.id for sample in samples)
 
@@ -321,10 +328,7 @@ def test_of_answers_alike_the_same_are_asked(record: Record) -> None:
     """Calls along four paths with one answer: two of them, the same in every order."""
     code = "def f(n):\n    if n > 2:\n        n -= 2\n    if n > 1:\n        n -= 1\n    return n\n"
     recordings = [record(code, "f", f"({n},)", id=f"f({n})", extra={"own": ["f.py"]}) for n in range(1, 5)]
-    found = {
-        frozenset(sample.id for sample in questions_of(order, ["output"])["output"][0])
-        for order in permutations(recordings)
-    }
+    found = {frozenset(sample.id for sample in drawn_from(order, 0)[0]) for order in permutations(recordings)}
     assert [len(ids) for ids in found] == [MOST]
 
 
@@ -339,13 +343,14 @@ def test_what_cannot_be_predicted_takes_no_place(record: Record) -> None:
         for recording in recordings
     ]
     for seed in range(8):
-        truths: dict[str, GroundTruth] = {}
-        samples, excluded = questions_of(
-            cut, ["output"], seed=seed, methods=["dynamic_scratchpad"], truths=truths
-        )["output"]
-        assert {sample.program for sample in samples} == set(truths)
+        states: list[Any] = []
+        of_methods = partial(truth_of, methods=["dynamic_scratchpad"])
+        gathering = Gathering(cut, ["output"], sampling=Sampling(seed=seed))
+        samples, excluded = gathering.sets(of_methods, states.append)["output", ""]
+        truths = {truth.recording.id for truth in states}
+        assert {sample.program for sample in samples} == truths
         assert len(truths) == MOST
-        assert set(truths) < whole
+        assert truths < whole
         assert excluded == {"parts of the run are not recorded": 3, REASON: 1}
 
 
@@ -361,7 +366,7 @@ def test_inspects_tasks_ask_the_same(record: Record, tmp_path: Path) -> None:
                 spool.write(json.dumps(row))
             spool.finish(recording.run_result, recording.environment)
     for seed in range(4):
-        asked, _ = questions_of(Recordings(tmp_path), ["output"], seed=seed)["output"]
+        asked, _ = drawn_from(Recordings(tmp_path), seed)
         task = OF_RECORDINGS["output"](path=str(tmp_path), seed=seed)
         assert [sample.id for sample in task.dataset] == [s.id for s in drawn(asked, seed=seed)]
         assert task.metadata is not None

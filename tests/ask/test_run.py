@@ -19,12 +19,12 @@ import pytest
 import deskcheck.ask
 from deskcheck.ask import AskSettings, Generation, Sampling, ask, ask_benchmark, compare
 from deskcheck.ask.inspect.context import AskProgress
+from deskcheck.ask.questions.gathering import Gathering
 from deskcheck.ask.results import statistics
 from deskcheck.ask.results.folder import card_of, run_folder
 from deskcheck.ask.results.logs import read_logs
 from deskcheck.ask.results.results import result_of
 from deskcheck.ask.results.tables import write_results
-from deskcheck.ask.run import questions_of
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.cli.asking import live_text
 from deskcheck.recording import DeskcheckError, InputError, MissingExtra, Recording
@@ -410,12 +410,12 @@ def test_nothing_to_ask_is_said(inspect: Any, record: Record, tmp_path: Path) ->
 def test_bad_questions_and_ids_are_refused(record: Record) -> None:
     """An unknown question, none at all, and two recordings of one id."""
     with pytest.raises(InputError, match=r"'outputs'\. The questions are output, input"):
-        questions_of([], ["outputs"])
+        Gathering([], ["outputs"])
     with pytest.raises(InputError, match="no question is named"):
-        questions_of([], [])
+        Gathering([], [])
     one = record(CODE, "f", "(3,)", id="one")
     with pytest.raises(InputError, match="the id 'one'"):
-        questions_of([one, one], ["output"])
+        Gathering([one, one], ["output"]).sets()
 
 
 @pytest.mark.parametrize(

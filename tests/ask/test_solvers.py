@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
@@ -29,9 +30,10 @@ from deskcheck.ask.methods.solvers import (
     unfit,
 )
 from deskcheck.ask.methods.solvers import method as method_of
+from deskcheck.ask.questions.gathering import Gathering
 from deskcheck.ask.results.statistics import Interval
 from deskcheck.ask.results.steps import PredictedRun, horizon, steps_of
-from deskcheck.ask.run import questions_of
+from deskcheck.ask.run import truth_of
 from deskcheck.notation import NOTATIONS, Divergence, Moment, RunAgreement, Stop, state_text
 from deskcheck.notation.extract import trace_in
 from deskcheck.notation.layout import STEPWISE, program_text, step_prompt, trace_prompt
@@ -613,11 +615,11 @@ def test_what_one_method_cannot_predict_no_method_is_asked(record: Record) -> No
         record(SQUARES, "f", "(3)", id="good"),
         record(TWO, "f", "(g(2))", id="frames"),
     ]
-    truths: dict[str, GroundTruth] = {}
-    asked = questions_of(runs, ["output"], methods=["direct", "dynamic_scratchpad"], truths=truths)
-    samples, excluded = asked["output"]
+    truths: list[GroundTruth] = []
+    of_methods = partial(truth_of, methods=["direct", "dynamic_scratchpad"])
+    samples, excluded = Gathering(runs, ["output"]).sets(of_methods, truths.append)["output", ""]
     assert [sample.program for sample in samples] == ["good"]
-    assert list(truths) == ["good"]
+    assert [truth.recording.id for truth in truths] == ["good"]
     assert sum(excluded.values()) == 1
-    samples, excluded = questions_of(runs, ["output"])["output"]
+    samples, excluded = Gathering(runs, ["output"]).sets()["output", ""]
     assert len(samples) == 2

@@ -129,6 +129,7 @@ class TestCells:
         kernel.restart()
         assert kernel.run("print('again')").outputs[0].text == "again\n"
 
+    @pytest.mark.slow
     def test_memory_beyond_the_limit(self, kernel: Kernel) -> None:
         """Python can say so itself; a kernel whose processes fill the limit together is ended, and it is said."""
         ran = kernel.run("x = bytes(3 << 30)")

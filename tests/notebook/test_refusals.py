@@ -125,6 +125,7 @@ INSTALLS = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_not_installed_needs_the_network(tmp_path: Path) -> None:
     """A package that pip could not fetch is not missing for the notebook's fault. Where all is installed pip was
     refused nothing, although it shows other paths than those that are stored."""
@@ -201,6 +202,7 @@ def test_what_a_refused_cell_would_have_changed(tmp_path: Path) -> None:
         assert [(each.status.value, each.limit) for each in found[2:]] == confined, name
 
 
+@pytest.mark.slow
 def test_what_a_refusal_has_no_hand_in(tmp_path: Path) -> None:
     """A cell that gives its names something itself is told as any other."""
     notebooks = {

@@ -196,6 +196,7 @@ def rule_trials() -> Iterator[Trials]:
 
 
 @pytest.mark.parametrize("number", spread(range(len(RULE)), 30, 4))
+@pytest.mark.slow
 def test_the_rule(rule_trials: Trials, number: int) -> None:
     """Each line of `RULE`: nothing differs and the score is 1, or just what is said does and it is 0."""
     true, candidate, differences = RULE[number]

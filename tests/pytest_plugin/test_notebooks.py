@@ -151,6 +151,7 @@ def test_every_status_is_an_outcome(tmp_path: Path) -> None:
     assert kinds["all.ipynb::cell-3"] == set()
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_once_and_only_if_a_test_of_it_runs(tmp_path: Path) -> None:
     """--collect-only and a tag that no test has run nothing; a cell alone has those before it; --lf is what failed."""
     writes(tmp_path, "a.ipynb", "x = 1; print(x)", "print(x + 1)")

@@ -168,6 +168,7 @@ def test_pages_of_last_calls(project: Path) -> None:
     assert rest(output) == rest(run(project, "-rN"))
 
 
+@pytest.mark.slow
 def test_at_the_exception(project: Path) -> None:
     """The link leads to the event of the exception, as the page counts them."""
     lines = told(run(project, "--deskcheck", "--deskcheck-folder", "pages", "-k", "test_raised"))[

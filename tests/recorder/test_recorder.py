@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.ask.run import questions_of
+from deskcheck.ask.questions.gathering import Gathering
+from deskcheck.ask.questions.settings import Sampling
 from deskcheck.errors import InputError
 from deskcheck.recorder.programs import RecordSummary, record_programs
 from deskcheck.recorder.settings import RecordSettings
@@ -118,5 +119,6 @@ def test_what_was_refused_is_recorded(tmp_path: Path) -> None:
     assert found["refused"].doubt == "the sandbox refused it something"
     assert (found["plain"].run_result.refused, found["plain"].doubt) == ({}, None)
     for doubtful in (False, True):
-        samples, _ = questions_of(found.values(), ["path"], doubtful=doubtful)["path"]
+        gathering = Gathering(found.values(), ["path"], sampling=Sampling(doubtful=doubtful))
+        samples, _ = gathering.sets()["path", ""]
         assert {sample.program for sample in samples} == ({"plain", "refused"} if doubtful else {"plain"})

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from deskcheck.ask.questions.gathering import Gathering
 from deskcheck.ask.questions.questions import QUESTIONS
-from deskcheck.ask.run import questions_of
+from deskcheck.ask.questions.settings import Sampling
 from deskcheck.recorder.programs import RecordSummary, record_programs, without_tracer
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.comparison.runs import ending_difference
@@ -68,7 +69,8 @@ def test_the_user_can_have_them_asked_about(folder: tuple[RecordSummary, Recordi
     _, recordings = folder
     doubted = [one for one in recordings if one.repeatable is False and one.outcome is Outcome.RETURNED]
     for doubtful, asked in ((False, 0), (True, len(doubted))):
-        samples, _ = questions_of(doubted, ["path"], doubtful=doubtful)["path"]
+        gathering = Gathering(doubted, ["path"], sampling=Sampling(doubtful=doubtful))
+        samples, _ = gathering.sets()["path", ""]
         assert len({sample.program for sample in samples}) == asked
 
 

@@ -319,7 +319,6 @@ def test_nothing_is_left_running_when_the_caller_is_killed(sandbox: Sandbox, whe
         time.sleep(0.05)
 
 
-DESCRIPTORS = "import os\nmine = [int(fd) for fd in os.listdir('/proc/self/fd') if int(fd) > 2]\n"
 FORGED = """b'end {"outcome": "returned", "result": "42", "result_builtin": true, "cpu_s": 0}'"""
 
 

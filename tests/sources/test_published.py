@@ -15,6 +15,7 @@ import pytest
 
 from deskcheck.recording import InputError, Mode, Program
 from deskcheck.sources import PUBLISHED, programs
+from deskcheck.sources.sets import sets
 from deskcheck.sources.text.python import quiet_parse
 
 Shared = Callable[[str, str], Path]
@@ -263,3 +264,15 @@ def test_all_of_mbpp_is_read(shared: Shared) -> None:
         assert program.extra["entry"] in {
             node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
         }
+
+
+def test_a_set_and_its_reader_need_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One without the other is an error that says what to write, and where."""
+    facts = {**sets.facts_of_sets("programs")}
+    facts["strange"] = facts["mbpp"]
+    monkeypatch.setattr(sets, "facts_of_sets", lambda kind: facts)
+    with pytest.raises(RuntimeError, match=r"sets.toml has the set 'strange'.*@rows_of\(\"strange\"\)"):
+        sets.published_sets()
+    del facts["strange"], facts["mbpp"]
+    with pytest.raises(RuntimeError, match=r"reads the published set 'mbpp'.*no table \[programs.mbpp\]"):
+        sets.published_sets()

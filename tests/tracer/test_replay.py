@@ -46,6 +46,7 @@ def test_every_frame_that_opened_has_closed(source: str, traced: Callable[..., A
 
 @PROPERTY
 @given(source=programs(), data=st.data())
+@pytest.mark.slow
 def test_any_event_is_the_same_by_index_and_in_order(
     source: str, data: st.DataObject, traced: Callable[..., Any]
 ) -> None:

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.pages import blocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "debugging.md"
 
 
+@pytest.mark.slow
 def test_the_transcripts_of_the_guide(tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     transcripts = [block for block in blocks(PAGE) if block.language == "sh"]

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from deskcheck.ask import QUESTIONS
 from deskcheck.recording import Recording
+from tests.witness import alone
 from tests.witness.alone import check
 
 MOST = {"next_line": 100, "move": 100}
 """Questions of one recording: of other kinds all."""
-KINDS = (
-    *("output", "input", "next_line", "state", "history", "path", "exception", "branch", "iterations"),
-    *("after_loop", "visit", "move", "coverage", "calls", "changes", "alias", "type"),
-)
+KINDS = tuple(name for name in QUESTIONS.built_in if name in alone.KINDS.values())
 
 CONTROL = ("branch", "iterations", "after_loop", "visit", "coverage", "calls", "alias", "type")
 """Those of programs that look at themselves, for which the checker is another place than the recording was."""

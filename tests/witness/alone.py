@@ -54,7 +54,6 @@ KINDS = {
 }
 NUMBERED = re.compile(r" *(\d*) \|(?: (.*))?", re.DOTALL)
 LABEL = re.compile(r"\n(?=[A-Z][A-Za-z ,]*?:(?: |\n|$))")
-PATH_NOTES = ("How many: the first ", "Note: the line of a with", "Note: when a function or class")
 NO_MESSAGE = "Message: not asked for. Answer LINE: CLASS."
 
 

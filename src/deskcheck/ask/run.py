@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,19 +19,13 @@ from deskcheck.ask.inspect.models import facts_of, prepare
 from deskcheck.ask.methods.ground_truth import GroundTruth, ground_truth_of
 from deskcheck.ask.methods.solvers import METHODS, check_answers, check_methods, named, unfit
 from deskcheck.ask.questions.benchmarks import BENCHMARKS, benchmark_in, benchmark_samples
-from deskcheck.ask.questions.generate import check_questions, of_each
-from deskcheck.ask.questions.load import Folder, by_folder, folder_of
-from deskcheck.ask.questions.notebooks import (
-    NOTEBOOK_QUESTIONS,
-    notebook_samples,
-    trajectory_files,
-)
+from deskcheck.ask.questions.gathering import Contents, Gathering, SampleSets
+from deskcheck.ask.questions.generate import check_questions
+from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.questions.own_words import in_own_words, own_words
-from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.shots import with_shots
 from deskcheck.ask.results.folder import (
-    Contents,
     card_of,
     disk_errors,
     finished,
@@ -44,8 +39,6 @@ from deskcheck.ask.results.results import Result, result_of
 from deskcheck.ask.results.rows import Key, ScoredSample, Usage, by_sample
 from deskcheck.ask.results.statistics import Interval, paired_difference
 from deskcheck.ask.results.tables import write_results
-from deskcheck.ask.samples.sample import Sample
-from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.ask.scoring.running import by_running, check_runs
 from deskcheck.ask.settings import AskSettings
 from deskcheck.recording import InputError, Recording
@@ -55,54 +48,7 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
     from inspect_ai.model import Model
 
-__all__ = ["Interrupted", "ask", "ask_benchmark", "compare", "questions_of"]
-
-SampleSets = dict[tuple[str, str], tuple[list[Sample], Counter[str]]]
-"""Question or benchmark, and view of the state -> samples, and reasons to exclude recordings."""
-
-
-def questions_of(
-    recordings: Iterable[Recording],
-    questions: Sequence[str],
-    *,
-    seed: int = 0,
-    per_recording: int | None = None,
-    steps: StepOptions | None = None,
-    doubtful: bool = False,
-    methods: Sequence[str] = ("direct",),
-    truths: dict[str, GroundTruth] | None = None,
-) -> dict[str, tuple[list[Sample], Counter[str]]]:
-    """Question -> its samples, and reasons to exclude recordings. Reads the recordings once.
-
-    Recordings that one of the methods cannot predict are excluded for all methods. `truths` gets those of the
-    others.
-
-    Raises:
-        InputError: an unknown question, or two recordings with one id.
-    """
-    check_questions(questions, QUESTIONS)
-    sets: dict[str, tuple[list[Sample], Counter[str]]] = {name: ([], Counter()) for name in questions}
-
-    def truth(recording: Recording) -> tuple[GroundTruth | str | None, str | None]:
-        if truths is None:
-            return None, None
-        states = ground_truth_of(recording)
-        return states, next((reason for method in methods if (reason := unfit(states, method))), None)
-
-    for name, samples, states in of_each(
-        recordings,
-        questions,
-        seed=seed,
-        per_recording=per_recording,
-        steps=steps,
-        doubtful=doubtful,
-        excluded={name: reasons for name, (_, reasons) in sets.items()},
-        beside=truth,
-    ):
-        sets[name][0].extend(samples)
-        if truths is not None and isinstance(states, GroundTruth):
-            truths[states.recording.id] = states
-    return sets
+__all__ = ["Interrupted", "ask", "ask_benchmark", "compare"]
 
 
 def ask(
@@ -134,24 +80,22 @@ def ask(
         Interrupted: Ctrl-C. Answers are kept.
     """
     settings = settings or AskSettings()
-    if isinstance(recordings, (str, os.PathLike)):
-        recordings = [recordings]
-    sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
-    check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
-    check_methods(settings.methods, questions)
-    run = _Run(prepare(models, settings.model_args), settings, note, progress)
-    of_folders = bool(sources) and not isinstance(sources[0], Recording)
-    if of_programs := [name for name in questions if name in QUESTIONS]:
-        run.add_programs(sources or recordings, of_programs)
-    of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
-    if of_notebooks and not of_folders:
-        raise InputError(f"{of_notebooks[0]}: is asked about trajectories: give their folders.")
-    if of_notebooks:
-        run.add_notebooks(sources, of_notebooks)
-    else:
-        run.settings = replace(settings, run_cells=False)
-    run.draw()
     sampling = settings.sampling
+    contents = Contents()
+    gathering = Gathering(
+        recordings,
+        questions,
+        sampling=sampling,
+        steps=settings.steps,
+        notebooks=settings.notebooks,
+        contents=contents,
+    )
+    check_methods(settings.methods, questions)
+    if not gathering.of_notebooks:
+        settings = replace(settings, run_cells=False)
+    run = _Run(prepare(models, settings.model_args), settings, note, progress)
+    run.add(gathering)
+    run.draw()
     facts = {
         "question": list(questions),
         "method": list(settings.methods),
@@ -161,12 +105,12 @@ def ask(
         "limit": sampling.limit,
         "per_recording": sampling.per_recording,
         **({"doubtful": True} if sampling.doubtful else {}),
-        "recordings": run.contents.digest(),
+        "recordings": contents.digest(),
         "steps": asdict(settings.steps) if "step" in questions else None,
-        "notebooks": _notebook_facts(settings) if of_notebooks else None,
+        "notebooks": _notebook_facts(settings) if gathering.of_notebooks else None,
     }
-    folders = [os.path.abspath(source) for source in sources] if of_folders else []
-    return run.results(facts, out, Path(sources[0]) if of_folders else Path(), folders)
+    places = gathering.places
+    return run.results(facts, out, Path(*places[:1]), [os.path.abspath(place) for place in places])
 
 
 def _notebook_facts(settings: AskSettings) -> dict[str, Any]:
@@ -219,6 +163,12 @@ def compare(first: Result, second: Result) -> Interval:
     return paired_difference(scores[0], scores[1], clusters)
 
 
+def truth_of(recording: Recording, methods: Sequence[str]) -> tuple[GroundTruth | str | None, str | None]:
+    """The true states of a run, and None or the reason why one of the methods cannot predict it."""
+    states = ground_truth_of(recording)
+    return states, next(filter(None, (unfit(states, method) for method in methods)), None)
+
+
 @dataclass(slots=True)
 class _Run:
     """The samples of a run, and how they are put to models."""
@@ -230,43 +180,22 @@ class _Run:
     sets: SampleSets = field(default_factory=dict)
     truths: dict[str, GroundTruth] = field(default_factory=dict)
     """Program -> its true states, for methods that predict runs."""
-    contents: Contents = field(default_factory=Contents)
     folders: dict[str, int] = field(default_factory=dict)
     """Program or notebook -> number of its folder."""
 
-    def add_programs(self, recordings: Any, questions: Sequence[str]) -> None:
-        settings, sampling = self.settings, self.settings.sampling
-        predicting = any(named(text)[0].notation for text in settings.methods)
-        sets = questions_of(
-            self.contents.through(by_folder(recordings, self.folders)),
-            questions,
-            seed=sampling.seed,
-            per_recording=sampling.per_recording,
-            steps=settings.steps,
-            doubtful=sampling.doubtful,
-            methods=settings.methods,
-            truths=self.truths if predicting else None,
-        )
-        self.sets |= {(name, ""): samples for name, samples in sets.items()}
-
-    def add_notebooks(self, folders: Sequence[Any], questions: Sequence[str]) -> None:
+    def add(self, gathering: Gathering) -> None:
+        """Gather the samples. Recordings that one of the methods cannot predict are excluded for all."""
         if self.settings.run_cells:
             check_runs()
-        files = trajectory_files(folders)
-        for file in files:
-            self.contents.add_file(file)
-        sampling = self.settings.sampling
-        sets = notebook_samples(
-            files,
-            questions,
-            self.settings.notebooks,
-            seed=sampling.seed,
-            per_recording=sampling.per_recording,
-        )
-        self.sets |= sets
-        for samples, _ in sets.values():
-            for sample in samples:
-                self.folders.setdefault(sample.program, folder_of(sample.data["trajectory"], folders))
+        self.folders = gathering.folders
+        if any(named(text)[0].notation for text in self.settings.methods):
+            self.sets = gathering.sets(partial(truth_of, methods=self.settings.methods), self._add_truth)
+        else:
+            self.sets = gathering.sets()
+
+    def _add_truth(self, states: GroundTruth | str | None) -> None:
+        if isinstance(states, GroundTruth):
+            self.truths[states.recording.id] = states
 
     def draw(self) -> None:
         """Leave the samples that are drawn, with examples and in the user's words if the settings say so.

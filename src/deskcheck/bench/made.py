@@ -134,8 +134,7 @@ def make_inputs(
             settings = RecordSettings(
                 sandbox=Confinement.STRICT, python=python, trace_limits=making.trace_limits, limits=LIMITS
             )
-            effort = Effort(per_function=making.per_function, budget=_TRIED)
-            programs = _programs(group, keys, effort, making.seed, clock, python, workers, noted)
+            programs = _programs(group, keys, making, clock, python, noted)
             batch = record_programs(
                 programs,
                 recordings,
@@ -204,21 +203,20 @@ def _by_interpreter(
 def _programs(
     files: Sequence[File],
     keys: set[str],
-    effort: Effort,
-    seed: int,
+    making: Making,
     clock: _Clock,
     python: str | None,
-    workers: int,
     noted: Callable[[Tried, str], None],
 ) -> Iterator[Program]:
     """The calls that are worth a recording, while there is time."""
     modules = {file.display_path: file.first.module or "" for file in files}
     environment = None if python is None else of_interpreter(python)
+    workers = making.workers
     with Sandbox(Confinement.STRICT, workers=workers, limits=LIMITS, environment=environment) as sandbox:
         search = EachFunction(
             sandbox,
-            effort,
-            seed,
+            Effort(per_function=making.per_function, budget=_TRIED),
+            making.seed,
             methods=True,
             accepts=lambda file, name: f"{file.first.module}:{name}" in keys,
             cpu_s=clock.share_s,

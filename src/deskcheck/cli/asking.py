@@ -17,6 +17,7 @@ from rich.table import Table
 from deskcheck.ask.inspect.settings import Prices
 from deskcheck.ask.results.statistics import bounds_text, few_clusters, interval_text
 from deskcheck.ask.settings import AskSettings
+from deskcheck.cli.common.commands import KINDS
 from deskcheck.cli.common.options import Panel, with_options
 from deskcheck.cli.common.output import Json, messages, progress_reports, say, write_text
 from deskcheck.cli.common.tables import (
@@ -42,9 +43,8 @@ Kinds = Annotated[
     typer.Option(
         "--question",
         "-q",
-        help="output, input, next_line, state, history, path, exception, step, branch, iterations, "
-        "after_loop, visit, move, coverage, calls, changes, alias, type; all: each of these; about "
-        "notebooks: cell_output, next_cell, crash. A benchmark has its own.",
+        help=f"{KINDS}; all: each of these; about notebooks: cell_output, next_cell, crash. A benchmark has "
+        "its own.",
     ),
 ]
 Models = Annotated[

@@ -295,14 +295,14 @@ def _items_text(content: Mapping[str, Any], items: list[Encoded], depth: int) ->
     return ", ".join(parts + _more(content, len(items)))
 
 
-def _pairs_text(content: Mapping[str, Any], depth: int) -> str:
+def _pairs_text(content: Mapping[str, Any]) -> str:
     items = content.get("items", ())
-    parts = [f"{_text(k, depth + 1)}: {_text(v, depth + 1)}" for k, v in items]
+    parts = [f"{_text(k, 1)}: {_text(v, 1)}" for k, v in items]
     return ", ".join(parts + _more(content, len(items)))
 
 
-def _field_texts(fields: Mapping[str, Encoded], depth: int) -> list[str]:
-    return [f"{name_text(name, _FIELD)}={_text(v, depth + 1)}" for name, v in fields.items()]
+def _field_texts(fields: Mapping[str, Encoded]) -> list[str]:
+    return [f"{name_text(name, _FIELD)}={_text(v, 1)}" for name, v in fields.items()]
 
 
 def _content_text(content: Content) -> str:
@@ -311,7 +311,7 @@ def _content_text(content: Content) -> str:
         if kind == "list":
             return f"[{_items_text(content, items, 0)}]"
         if kind == "dict" and (items or not content.get("cut")):
-            return f"{{{_pairs_text(content, 0)}}}"
+            return f"{{{_pairs_text(content)}}}"
         if kind == "set" and (items or not content.get("cut")):
             return f"{{{_items_text(content, items, 0)}}}" if items else "set()"
         if kind == "bytearray" and all(type(item) is int and 0 <= item < 256 for item in items):
@@ -325,7 +325,7 @@ def _content_text(content: Content) -> str:
         and _DOTTED.fullmatch(type_)
         and type_ not in _CALLED
     ):
-        parts = [_text(item, 1) for item in items] + _field_texts(fields, 0)
+        parts = [_text(item, 1) for item in items] + _field_texts(fields)
         return f"{type_}({', '.join(parts)})"
     return _object_text(content, fields)
 
@@ -347,11 +347,11 @@ def _object_text(content: Content, fields: Mapping[str, Encoded]) -> str:
     if content.get("items"):
         pairs = kind in ("dict", "table") or content.get("base") == "dict"
         if pairs:
-            parts.append(f"{{{_pairs_text(content, 0)}}}")
+            parts.append(f"{{{_pairs_text(content)}}}")
         else:
             parts.append(f"[{_items_text(content, content['items'], 0)}]")
         other_keys -= {"length", "cut"} if content.get("cut") else set()
-    parts += _field_texts(fields, 0)
+    parts += _field_texts(fields)
     # ASCII: a lone surrogate stays an escape, and the decoder gives the same back.
     parts += [
         f":{key}={json.dumps(content[key])}" for key in sorted(other_keys) if content.get(key) is not None

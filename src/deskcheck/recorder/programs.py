@@ -57,7 +57,7 @@ HASH_SEEDS = (0, 1)
 """PYTHONHASHSEED of the recorded run, and of the run for comparison."""
 _TIMES_ELSEWHERE = 2
 _BY_LUCK = ((101, 1), (102, 2))
-"""Seed and hash seed of further runs elsewhere, without the tracer.
+"""Number and hash seed of further runs elsewhere, without the tracer.
 
 Results that depend on hashes, addresses or threads can be the same in two runs by chance.
 """
@@ -215,10 +215,11 @@ class ProgramRecorder:
     def _run(self, program: Program, **how: Any) -> RunResult:
         return self._sandbox.run_one(program, files=True, cancelled=self._stopping.is_set, **how)
 
-    def _elsewhere(self, seed: int, first: RunResult, *, mix: bool = False) -> dict[str, Any]:
+    def _elsewhere(self, number: int, first: RunResult, *, mix: bool = False) -> dict[str, Any]:
         """The settings of a run on another machine. It may take longer, unless a limit ended the first run.
 
-        mix: whether threads also switch at other times. Then the states of every program with threads differ.
+        number: of the run; it decides clocks, names and addresses. mix: whether threads also switch at other
+        times. Then the states of every program with threads differ.
         """
         settings, limits = self.settings, self.settings.limits
         times = 1 if first.outcome in _LIMITED else _TIMES_ELSEWHERE
@@ -231,7 +232,7 @@ class ProgramRecorder:
             wall_s=times * limits.wall_s,
             open_files=max(16, limits.open_files - 8),
         )
-        return {"elsewhere": Elsewhere(seed=seed), "determinism": determinism, "limits": longer}
+        return {"elsewhere": Elsewhere(seed=number), "determinism": determinism, "limits": longer}
 
     def record(self, program: Program, writer: Writer) -> Recorded:
         """Record a program, compare it with further runs, and write it."""
@@ -278,8 +279,8 @@ class ProgramRecorder:
 
         first: the file with the events of the first run.
         """
-        for seed in range(1, self.settings.runs):
-            again, where = self._another_run(program, seed, run_result, first)
+        for number in range(1, self.settings.runs):
+            again, where = self._another_run(program, number, run_result, first)
             if where is not None:
                 # Where time ran out, each of some twenty experiments would take all of it again.
                 explain = self.explain and run_result.outcome is not Outcome.TIMED_OUT
@@ -290,19 +291,19 @@ class ProgramRecorder:
                 return in_words(read, found_causes := {Cause.ENVIRONMENT: read}), found_causes
         run_again = functools.partial(self._run, program, hash_seed=HASH_SEEDS[0])
         where = without_tracer(run_result, run_again)
-        for seed, hash_seed in _BY_LUCK:
+        for number, hash_seed in _BY_LUCK:
             if where is None and run_result.outcome not in _LIMITED:
-                how = self._elsewhere(seed, run_result, mix=True)
+                how = self._elsewhere(number, run_result, mix=True)
                 where = ending_difference(run_result, self._run(program, hash_seed=hash_seed, **how))
         return where, {}
 
     def _another_run(
-        self, program: Program, seed: int, run_result: RunResult, first: IO[bytes]
+        self, program: Program, number: int, run_result: RunResult, first: IO[bytes]
     ) -> tuple[RunResult, str | None]:
         """A traced run elsewhere, and its first difference from the first run."""
         with tempfile.TemporaryFile() as second:
             sink = functools.partial(save, stream=second)
-            again = self._watch(program, sink, hash_seed=seed, **self._elsewhere(seed, run_result))
+            again = self._watch(program, sink, hash_seed=number, **self._elsewhere(number, run_result))
             first_blocks, second_blocks = functools.partial(saved, first), functools.partial(saved, second)
             return again, difference((run_result, first_blocks), (again, second_blocks))
 

@@ -1,4 +1,4 @@
-"""Finds out whether runs of a program differ, and by experiment why.
+"""Finds out by experiment why runs of a program differ.
 
 The causes have the names from the literature on flaky tests (Luo et al. 2014, doi:10.1145/2635868.2635920,
 table 1; Gruber et al. 2021, arXiv:2101.09077, for Python). `ADDRESSES` is added, for results that depend on
@@ -9,7 +9,7 @@ import functools
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import IO
 
@@ -45,15 +45,6 @@ class Cause(StrEnum):
     """Names of the machine, its users and folders; its hardware, processes and environment variables."""
     UNKNOWN = "unknown"
     """Runs differ with all sources fixed, or only when several sources change together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """A comparison of runs: the first difference, and the causes with the difference that each makes."""
-
-    runs: int
-    difference: str | None
-    causes: dict[Cause, str] = field(default_factory=dict)
 
 
 _FIXED = Determinism(clock=1_699_963_200.0, tick_s=0.001, random_seed=0, turns=True, addresses=True)
@@ -188,35 +179,6 @@ class _Experiments:
         if Cause.ADDRESSES in differences:  # these follow from the environment, too
             differences.pop(Cause.ENVIRONMENT, None)
         return {cause: differences[cause] for cause in Cause if cause in differences}
-
-
-def repeat(
-    program: Program,
-    runs: int = 3,
-    *,
-    limits: Limits | None = None,
-    trace_limits: TraceLimits | None = None,
-    granularity: Granularity = Granularity.LINE,
-    confinement: Confinement | str = Confinement.STRICT,
-) -> Repeats:
-    """Run a program several times under the tracer; if the runs differ, find the causes.
-
-    Hashes, random numbers, clocks, addresses and thread switches differ between the runs.
-
-    Raises ValueError for fewer than two runs, SandboxError.
-    """
-    if runs < 2:
-        raise ValueError(f"runs={runs} must be at least 2, so that there are runs to compare")
-    with ExitStack() as stack:
-        sandbox_of = functools.partial(Sandbox, confinement, workers=1, limits=limits)
-        experiments = _Experiments(stack, program, Determinism(), sandbox_of, trace_limits, granularity)
-        first = experiments.observe(experiments.all_varied(1))
-        where = None
-        for number in range(2, runs + 1):
-            where = difference(first, experiments.observe(experiments.all_varied(number)))
-            if where is not None:
-                break
-        return Repeats(runs, where, experiments.causes() if where is not None else {})
 
 
 def causes(

@@ -5,7 +5,7 @@ from typing import Any
 
 from deskcheck.recording.value import Content, Encoded, decode, render
 from deskcheck.tracer.limits import TraceLimits
-from deskcheck.tracer.snapshot import Snapshotter, exception_args, has_method
+from deskcheck.tracer.snapshot import Snapshotter, exception_args, has_text
 
 WHOLE = TraceLimits(items=1_000_000, text_chars=10_000_000, depth=100, objects=1_000_000)
 """Limits for a single value, large enough not to cut the values that a benchmark compares."""
@@ -31,6 +31,6 @@ def exception_text(error: BaseException) -> str:
         parts += [OSError.__dict__[name].__get__(error) for name in ("filename", "filename2")]
     if issubclass(type(error), BaseExceptionGroup):
         parts = [BaseExceptionGroup.__dict__["message"].__get__(error)]
-    if has_method(type(error), "__str__") or not all(decode(*snapshot(part)).builtin for part in parts):
+    if has_text(type(error)) or not all(decode(*snapshot(part)).builtin for part in parts):
         return render(decode(*snapshot(error)))
     return f"{type.__dict__['__qualname__'].__get__(type(error))}: {error}"

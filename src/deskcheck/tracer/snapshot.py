@@ -865,9 +865,9 @@ class Snapshotter:
         return Content(self._head("iterator", kind), None, fields, "")
 
 
-def has_method(kind: type, name: str) -> bool:
-    """Whether a Python class among the bases, of the program or of a library, defines this method."""
-    return any(name in names_of(base) for base in bases_of(kind) if flags_of(base) & HEAP)
+def has_text(kind: type) -> bool:
+    """Whether a Python class among the bases, of the program or of a library, defines `__str__`."""
+    return any("__str__" in names_of(base) for base in bases_of(kind) if flags_of(base) & HEAP)
 
 
 def fields_of(obj: Any, bases: tuple[type, ...]) -> dict[str, Any]:

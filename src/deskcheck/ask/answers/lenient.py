@@ -31,6 +31,10 @@ MAX_CHARS = 10_000
 """Longer texts are not read: rules look at a text many times."""
 
 
+ANSWERS: dict[str, str] = {}
+"""Kind of question -> ``count`` or ``truth``, if its answers are numbers of times or truth values."""
+
+
 @dataclass(frozen=True, slots=True)
 class Expected:
     """Facts about the question that decide how an answer is read.
@@ -108,12 +112,12 @@ def read_leniently(text: str, expected: Expected) -> str | None:
     if len(text) > MAX_CHARS:
         return None
     rules = [*rules_for(expected.form)]
-    for rule in rules:
-        if rule.at_once and (read := rule.read(text, expected)):
-            if expected.form in FREE:  # what is inside is the text
-                return read
-            text = read
     for _ in range(_DEPTH):
+        for rule in rules:
+            if rule.at_once and (read := rule.read(text, expected)):
+                text = read.strip()
+                if expected.form in FREE:  # what is inside is the text
+                    return text
         if (exact := expected.exact(text)) is not None:
             return exact
         nearer = next(
@@ -155,13 +159,14 @@ def _is_object(text: str) -> bool:
 _NEW_QUESTION = re.compile(
     r"^(?:Now yours\.|An example\.|Program:|File [^\n]*:$|Call: |How it is run: |Function: "
     r"|(?:Variable|Loop|Condition|About to run|Stopped|Command|Returned|Arguments): "
-    r"|Executed (?:now|before),|Question: |You see (?:a Python program|cells of)|(?:User|Human): "
+    r"|Executed (?:now|before),|(?:(?:Another|New|Next) )?[Qq]uestion(?: \d+)?: "
+    r"|You see (?:a Python program|cells of)|(?:User|Human): "
     r"|#+ (?i:(?:your|another|next|new) )?(?i:task|question|problem|exercise|example)\b)"
     r"|<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>",
     re.MULTILINE,
 )
 """The beginning of one of deskcheck's questions, or of a turn of a chat. A model invents what follows it."""
-_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*[/\\]\s*)?\s*answer\s*\\?[\]>}]{1,2}", re.IGNORECASE)
+_MARKS = re.compile(r"\\?[\[<{]{1,2}(?P<ends>\s*[/\\]\s*)?\s*answer\s*(?:\\?[\]>}]{1,2}|\Z)", re.IGNORECASE)
 _SAYS_AGAIN = re.compile(
     r"^\W*(?:(?:my|the)\s+)?(?:final\s+)?answer\W*[:\uff1a]\s*\S", re.IGNORECASE | re.MULTILINE
 )
@@ -234,9 +239,15 @@ def _asserted(text: str, expected: Expected) -> str | None:
     return asserted_in(text, call=expected.form == "arguments")
 
 
+_TYPOGRAPHIC = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+"""Quotation marks as they are printed in books."""
+
+
 def _respelled(text: str, expected: Expected) -> str | None:
-    """``set([1])``, ``float('inf')``, ``1, 2``, ``(10)``, ``10  # all``"""
+    """``set([1])``, ``float('inf')``, ``1, 2``, ``(10)``, ``10  # all``; other quotation marks"""
     readable, value = read_value(text)
+    if not readable:
+        readable, value = read_value(text.translate(_TYPOGRAPHIC))
     try:
         return repr(value) if readable else None
     except (ValueError, RecursionError):  # a number too long to be written
@@ -387,8 +398,17 @@ def _points_to(text: str, expected: Expected) -> str | None:
     return match["t"] if match and expected.reads(match["t"]) else None
 
 
+_NOUN = re.compile(
+    r"(?:an?|the)\s+(?:[^\W\d]\w*\s+)?(?:list|tuple|set|dict(?:ionary)?|str(?:ing)?|text|number|integer|int|float"
+    r"|bool(?:ean)?|value)\s+(?:of\s+)?(?P<t>[^\s].*)",
+    re.IGNORECASE,
+)
+
+
 def _headless(text: str, expected: Expected) -> str | None:
-    """The text without headings, and without a first line that only announces the answer."""
+    """The text without headings, and without a first line or words that only announce the answer."""
+    if match := _NOUN.fullmatch(text):
+        return match["t"] if expected.reads(match["t"]) else None
     lines = [line for line in text.splitlines() if not re.match(r"#+\s", line)]
     if len(lines) > 1 and re.fullmatch(r".*[A-Za-z*][^'\"\[({]*:\**", lines[0].strip()):
         lines = lines[1:]
@@ -413,6 +433,12 @@ def _around(text: str, expected: Expected) -> str | None:
 def _quoted(text: str, expected: Expected) -> str | None:
     match = re.fullmatch(r"`([^`\n]+)`", text)
     return match[1] if match else None
+
+
+def _unlabelled(text: str, expected: Expected) -> str | None:
+    """The text that a cell shows, without the label that Jupyter shows beside a result."""
+    bare = re.sub(r"^Out ?\[\d*\]:[ \n]?", "", text, flags=re.MULTILINE)
+    return bare if bare != text else None
 
 
 def _text_in_fence(text: str, expected: Expected) -> str | None:
@@ -455,7 +481,8 @@ def _constant(text: str, expected: Expected) -> str | None:
 # -- sentences -------------------------------------------------------------------------------------
 
 _SAYS = re.compile(
-    r"->|=>|→|⇒|⟹|:|\uff1a|={1,2}|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?"
+    r"->|=>|→|⇒|⟹|:|\uff1a|(?<![-!<>=+*/%&|^@~≠])={1,2}|\bwith (?:the|a) (?:return )?value(?: of)?\b"
+    r"|\b(?:is now|is|are|was|will be|would be|returns?|returned|prints?|gives?"
     r"|yields?|outputs?|equals?|becomes|holds|contains"
     r"|takes (?:on )?the values?|evaluates to|raises?|runs|of type|class)\b"
     r"|\b(?:it|that|this|which|answer|result|value)['\u2019]s\b",
@@ -466,6 +493,8 @@ _DOUBT = re.compile(
     r"|might|may|probably|until|before)\b|!=|[<>]=|≠",
     re.IGNORECASE,
 )
+_COMPARES = re.compile(r"!=|[<>]=|≠|\b(?:not )?in\b")
+"""Signs of a condition, where the question is whether it holds."""
 _MOMENT = re.compile(
     r"^(?:(?:so|then|thus|therefore|hence|finally),?\s+)?(?:just |right |immediately )?"
     r"(?:before|when|after|once|at|by|by the time|with|for|since|because|as)\b[^`:=\[\](){}'\"]*?,\s+",
@@ -482,9 +511,22 @@ _ADVERBS = re.compile(
     r"^(?:just|only|simply|exactly|therefore|thus|now|still|then|also|always|indeed|again)\s+", re.IGNORECASE
 )
 _SO = re.compile(
-    r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when)\b"
+    r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when"
+    r"|I (?:believe|think))\b|,?\s+and\s+(?:it|the|then|this)\b(?=[^\d'\"\[({]*\Z)"
 )
 """The words between an answer and a conclusion from it."""
+_REFERS_BACK = re.compile(r"\breturns? (?:it|this|that)\W*\Z", re.IGNORECASE)
+"""A conclusion that only repeats the answer before it."""
+_IS_RETURNED = re.compile(
+    r"(?P<head>(?:so|thus|therefore|then|hence|finally),?\s+)?(?P<t>.+?)\s+(?:is|are|was|will be|would be)"
+    r"\s+(?:then |finally )?(?:returned|printed"
+    r"|(?:the|my) (?:final |correct |return(?:ed)? )*(?:answer|result|output|value))\b[.!]?",
+    re.IGNORECASE,
+)
+"""A sentence that begins with the answer."""
+_AND_RETURNS = re.compile(r",?\s+and (?:then |finally )?(?:it )?(?=returns\b)", re.IGNORECASE)
+_DOES_ELSE = re.compile(r"\b(?:returns?|not|never|n't|if|or|maybe|may|might|could)\b", re.IGNORECASE)
+"""Words that a clause before "and returns" does not have, such as in "it prints 2"."""
 _PARTS = 12
 """The number of parts of a sentence that may be followed by the answer."""
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -494,23 +536,26 @@ _SHOWN = re.compile(r"`([^`\n]+)`|(?<!\w)((['\"])(?:[^'\"\\\n]|\\.)*\3)(?!\w)")
 
 def _said(text: str, expected: Expected) -> str | None:
     """``The answer is 10``, ``t = 10``, ``f(5) -> 10``."""
-    if "\n" in text or expected.question == "changes":
+    if "\n" in text or expected.question == "changes" or len(_statements(text)) > 1:
         return None
     if isinstance(parse_expression(text), ast.Lambda):  # an expression, not a sentence that ends in one
         return None
     text = _AT_LINE.sub("", _MOMENT.sub("", text))
-    if (word := _SO.search(text)) and _RESULT.match(text[word.end() :].lstrip().removeprefix("the ")):
-        text = text[word.end() :].strip()
+    if value := _IS_RETURNED.fullmatch(text):
+        text = f"{value['head'] or ''} is {value['t']}"
+    word = None if _REFERS_BACK.search(text) else _SO.search(text)
+    rest = text[word.end() :].strip() if word else ""
+    if expected.reads(rest.rstrip(".!")):
+        return rest.rstrip(".!")
+    if _RESULT.match(rest.removeprefix("the ")):
+        text = rest
+    if len(clauses := _AND_RETURNS.split(text)) == 2 and not _DOES_ELSE.search(clauses[0]):
+        text = clauses[1]
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
-        head, tail = text[: says.start()].strip(), text[says.end() :].strip().removesuffix(".")
-        if _DOUBT.search(head):
+        head, tail = text[: says.start()].strip(), text[says.end() :].strip().rstrip(".!")
+        if _DOUBT.search(_COMPARES.sub("", head) if expected.kind is bool else head):
             return None
-        if (
-            _NAME.fullmatch(head.strip("`*"))
-            and expected.variable
-            and says[0][0] in ":="
-            and _of_another(head, expected)
-        ):
+        if says[0][0] in ":=" and _of_another(head, expected):
             return None
         if expected.form == "line" and says[0].lower().startswith(("return", "raise")):
             continue
@@ -562,12 +607,12 @@ def _not_but(text: str, expected: Expected) -> str | None:
 
 _RUNS = re.compile(
     r"\b(?:(?P<no>not|never|[a-z]+n't)\s+(?:(?:even|ever|be|get|actually)\s+)*)?"
-    r"(?:(?P<skipped>skipped)|runs?|executed?|executes|reached|entered|taken)\b",
+    r"(?:(?P<skipped>skipped)|runs?|met|satisfied|fulfilled|executed?|executes|reached|entered|taken)\b",
     re.IGNORECASE,
 )
 
 
-_SOMETHING = re.compile(r"\b(?:line|body|block|branch|it|statement|loop)\b", re.IGNORECASE)
+_SOMETHING = re.compile(r"\b(?:line|body|block|branch|condition|it|statement|loop)\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"\b(?:if|or|maybe|perhaps|might|may|could|whether|which|decide|unable|unclear|cannot|I)\b|\?",
     re.IGNORECASE,
@@ -576,7 +621,7 @@ _OPEN = re.compile(
 
 def _runs_or_not(text: str, expected: Expected) -> str | None:
     """Whether a sentence says that something runs."""
-    if expected.question not in ("coverage", "branch") or not _SOMETHING.search(text) or _OPEN.search(text):
+    if ANSWERS.get(expected.question) != "truth" or not _SOMETHING.search(text) or _OPEN.search(text):
         return None
     verdicts = {bool(match["no"]) == bool(match["skipped"]) for match in _RUNS.finditer(text)}
     return str(verdicts.pop()) if len(verdicts) == 1 else None
@@ -586,12 +631,23 @@ _NAMES = ("name", "crash")
 _GENERAL = frozenset("answer result output value values type class ans res ret returned".split())
 
 
+_ONE_OF_SEVERAL = re.compile(r"[=:][^=:]*[,;]\s*(?P<name>[^\W\d][\w.]*)\Z")
+"""The beginning of another assignment in one line, up to its sign."""
+
+
 def _of_another(head: str, expected: Expected) -> bool:
+    """Whether a value is assigned to another name than that of the question, or to one name of several."""
     name = head.strip("`*")
-    return name != expected.variable and name.lower() not in _GENERAL
+    if several := _ONE_OF_SEVERAL.search(head):
+        name = several["name"]
+        again = len(re.findall(rf"\b{re.escape(name)}\b", head)) > 1
+        return again or (name != expected.variable and name.lower() not in _GENERAL)
+    other = name != expected.variable and name.lower() not in _GENERAL
+    return other and expected.variable is not None and _NAME.fullmatch(name) is not None
 
 
 _WHY = re.compile(r"\b(?:because|since|as the|which|due to|so that)\b", re.IGNORECASE)
+_AFTER_DASH = re.compile(r"\s[-\u2013\u2014]\s+(?=[^\W\d])")
 _ASIDE = re.compile(r"\s\([^()]*[^\W\d]{2}[^()]*(?:\([^()]*\)[^()]*)?\)\Z")
 
 
@@ -600,8 +656,14 @@ def _explained(text: str, expected: Expected) -> str | None:
     inside = re.fullmatch(r"[^\W\d][^()\n]*\((?P<t>[^()\n]+)\)", text) if expected.form == "name" else None
     if inside and expected.reads(inside["t"].strip("`*")):
         return inside["t"].strip("`*")
+    first, *others = _statements(text) or [""]
+    if others and "\n" not in text and expected.is_exact(first[:-1]):
+        rest = " ".join(others)
+        return None if _DOUBT.search(rest) or _TAKEN_BACK.search(rest) else first[:-1]
     reason = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
-    answer = text[: reason.start()].rstrip(" ,;-\u2013\u2014") if reason else ""
+    if reason is None and parse_expression(text) is None:
+        reason = _AFTER_DASH.search(text)
+    answer = text[: reason.start()].rstrip(" ,;(-\u2013\u2014") if reason else ""
     return answer if answer and not _DOUBT.search(answer) else None
 
 
@@ -703,16 +765,14 @@ def _assigned(text: str, expected: Expected) -> str | None:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    if (
-        expected.question == "changes"
-        or len(body) != 1
-        or not isinstance(body[0], ast.Assign)
-        or not isinstance(body[0].targets[0], ast.Name)
-    ):
+    if expected.question == "changes" or len(body) != 1:
         return None
-    if expected.variable and _of_another(body[0].targets[0].id, expected):
-        return None
-    return ast.get_source_segment(text, body[0].value)
+    match body[0]:
+        case ast.Assign(targets=[ast.Name(id=name), *_], value=value) if not _of_another(name, expected):
+            return ast.get_source_segment(text, value)
+        case ast.Return(value=ast.expr() as value):
+            return ast.get_source_segment(text, value)
+    return None
 
 
 def _itself(text: str, expected: Expected) -> str | None:
@@ -748,7 +808,7 @@ _UNIT = re.compile(
 
 
 def _counted(text: str, expected: Expected) -> str | None:
-    if expected.question != "iterations":
+    if ANSWERS.get(expected.question) != "count":
         return None
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
@@ -764,7 +824,7 @@ def _number(match: re.Match[str]) -> str:
 def _only_count(text: str, expected: Expected) -> str | None:
     """The only number of times that a sentence names."""
     text = re.split(r"[:;]\s", text)[0]
-    if expected.question != "iterations" or _DOUBT.search(text):
+    if ANSWERS.get(expected.question) != "count" or _DOUBT.search(text):
         return None
     numbers = {_number(match) for match in _UNIT.finditer(text)}
     return numbers.pop() if len(numbers) == 1 else None
@@ -785,7 +845,7 @@ _GOES = re.compile(
 
 
 def _only_number_of_line(text: str, expected: Expected) -> str | None:
-    """The only line that a sentence names."""
+    """The only line that a sentence names, or the end of the frame if it names none."""
     goes = _GOES.findall(text.replace("*", ""))
     if goes and not re.search(r"\bor\b|\bnot\b|n't\b", text):
         return str(goes[-1])
@@ -793,9 +853,13 @@ def _only_number_of_line(text: str, expected: Expected) -> str | None:
     doubt = _DOUBT.search(re.sub(r"\bjust before\b", "at", text)) or re.search(
         r"\b(?:returns?|raises?)\b", text
     )
+    if not re.search(r"\d", text):
+        ends = {match[1].lower() for match in _ENDING.finditer(text)}
+        return ends.pop() if len(ends) == 1 and not _DOUBT.search(text) else None
     return numbers.pop() if len(numbers) == 1 and not doubt else None
 
 
+_ENDING = re.compile(r"\b(return|raise)(?:s|d|ed)?\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -808,12 +872,37 @@ def _only_code(text: str, expected: Expected) -> str | None:
 
 
 def _only_call(text: str, expected: Expected) -> str | None:
-    """The only call that a sentence has, of the function that is asked about; the call of an assertion."""
+    """The only call that a sentence has, of the function that is asked about; the call of an assertion, or
+    after assignments, whose values it takes."""
+    if call := _with_values(text, expected.entry):
+        return call
     if parse_expression(text) is not None and not text.startswith("print("):
         return None  # it is all of the answer
-    name = expected.right.partition("(")[0]
+    name = expected.entry
     calls = {text[at:end] for at in _places(text, f"{name}(") if (end := _closed(text, at))}
     return calls.pop() if len(calls) == 1 else None
+
+
+def _with_values(text: str, entry: str) -> str | None:
+    """``n = 4; f(n)`` as one call: ``f(4)``."""
+    try:
+        *assignments, last = ast.parse(text).body or [ast.Pass()]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    values: dict[str, ast.expr] = {}
+    for statement in assignments:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in values:
+                values[name] = value
+            case _:
+                return None
+    call = last.value if isinstance(last, (ast.Expr, ast.Assign)) else None
+    if not values or not isinstance(call, ast.Call) or dotted(call.func) != entry:
+        return None
+    call.args = [values.get(dotted(node) or "", node) for node in call.args]
+    for keyword in call.keywords:
+        keyword.value = values.get(dotted(keyword.value) or "", keyword.value)
+    return ast.unparse(call)
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -863,8 +952,10 @@ def _listed(text: str) -> list[str] | None:
     return parts if len(parts) > 1 else None
 
 
-def _bare_list(text: str, expected: Expected) -> str | None:
-    """Values one after another, where a list of them is asked for; Python would read a tuple, or nothing."""
+def _bracketed(text: str, expected: Expected) -> str | None:
+    """The items of a list or a dictionary without its brackets; Python would read a tuple, or nothing."""
+    if expected.kind is dict:
+        return f"{{{text}}}" if not text.startswith("{") and is_exact(f"{{{text}}}") and ":" in text else None
     lines = text.splitlines() if expected.question == "history" else []
     if len(lines) > 1 and all(read_value(line)[0] and not _BULLET.fullmatch(line) for line in lines):
         return f"[{', '.join(lines)}]"
@@ -978,19 +1069,28 @@ def _as_arguments(text: str, expected: Expected) -> str | None:
 
 
 def _names(text: str, expected: Expected) -> str | None:
-    """A set of names without quotation marks."""
-    if expected.question != "alias" or not re.fullmatch(
-        r"\{?\s*[^\W\d]\w*(?:\s*,\s*[^\W\d]\w*)*\s*\}?", text
-    ):
+    """Names without quotation marks, in a set or as keys."""
+    if expected.question not in ("alias", "changes"):
         return None
-    return "{" + ", ".join(map(repr, re.findall(r"\w+", text))) + "}"
+    match parse_expression(text if text.startswith("{") else f"{{{text}}}"):
+        case ast.Set(elts=names):
+            items = [repr(dotted(name)) for name in names if dotted(name)]
+        case ast.Dict(keys=names, values=values):
+            items = [
+                f"{dotted(name)!r}: {ast.unparse(value)}"
+                for name, value in zip(names, values, strict=True)
+                if name is not None and dotted(name)
+            ]
+        case _:
+            return None
+    return f"{{{', '.join(items)}}}" if items and len(items) == len(names) else None
 
 
 def _with_message(text: str, expected: Expected) -> str | None:
     """The class of ``KeyError: 'a'``, also behind a yes."""
     match = re.fullmatch(
-        r"(?:yes[,.:]\s*)?(?P<t>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))"
-        r"(?:: [^\n]*)?",
+        r"(?:yes\W+)?(?P<t>[^\W\d]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Warning))"
+        r"(?:: [^\n]*|\.)?",
         text,
         re.IGNORECASE,
     )
@@ -1011,11 +1111,12 @@ _TEXTS = (*sorted(FREE),)
 RULES = (
     Rule("thousands", ("10,000", "10000"), _thousands, _VALUES, at_once=True),
     Rule("whole number", ("10.", "10"), _whole_number, _VALUES, at_once=True),
-    Rule("bare list", ("0, 4", "[0, 4]"), _bare_list, _VALUES, at_once=True),
+    Rule("brackets", ("0, 4", "[0, 4]"), _bracketed, _VALUES, at_once=True),
     Rule("tuple of arguments", ("(4,)", "f(4)"), _tuple, ("arguments",), at_once=True),
     Rule("text in a fence", ("It prints:\n```\n10\n```", "10"), _text_in_fence, _TEXTS, at_once=True),
     Rule("text in marks", ("**10**", "10"), _around, ("text", "own"), at_once=True),
     Rule("text in backticks", ("`10`", "10"), _quoted, _TEXTS, at_once=True),
+    Rule("label of a result", ("Out[3]: 10", "10"), _unlabelled, ("cell_output",), at_once=True),
     Rule("arguments in parentheses", ("f(4, 'a')", "4, 'a'"), _as_arguments, ("text",), at_once=True),
     Rule("numbered list", ("1. 2\n2. 3\n3. 4", "[2, 3, 4]"), _numbered, ("path",), at_once=True),
     Rule("JSON", ('{"answer": 10}', "10"), _json, at_once=True),
@@ -1050,6 +1151,7 @@ RULES = (
     Rule("names", ("{xs, ys}", "{'xs', 'ys'}"), _names, _VALUES),
     Rule("class and message", ("KeyError: 'a'", "KeyError"), _with_message, ("crash",), at_once=True),
     Rule("no exception", ("no exception is raised", "None"), _no_exception, ("crash",)),
+    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
     Rule("arrow", ("it is executed, so → 10", "10"), _points_to, (*_VALUES, "line")),
     Rule(
         "conclusion",
@@ -1068,7 +1170,6 @@ RULES = (
         (*_DATA, "object", "line", "path", "exception", *_NAMES),
     ),
     Rule("full stop", ("True.", "True"), _punctuated),
-    Rule("explanation", ("10, because all are added", "10"), _explained, (*_DATA, "line", "path", *_NAMES)),
     Rule("whether it runs", ("Line 4 is never reached.", "False"), _runs_or_not, _VALUES),
     Rule("not but", ("It is not 5 but 10", "10"), _not_but, (*_VALUES, "line", *_NAMES)),
     Rule(

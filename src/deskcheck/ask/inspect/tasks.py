@@ -20,20 +20,20 @@ from deskcheck.ask.inspect.settings import STEP_BUDGET
 from deskcheck.ask.inspect.solvers import direct, solver_of
 from deskcheck.ask.methods.solvers import named
 from deskcheck.ask.questions.benchmarks import BENCHMARKS
-from deskcheck.ask.questions.generate import of_each
+from deskcheck.ask.questions.gathering import Gathering
 from deskcheck.ask.questions.lines import sample_in
-from deskcheck.ask.questions.load import load, recordings_of
-from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS, notebook_samples, trajectory_files
+from deskcheck.ask.questions.load import recordings_of
+from deskcheck.ask.questions.notebooks import NOTEBOOK_QUESTIONS
 from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.reader import BenchmarkReader
 from deskcheck.ask.questions.sampling import drawn
-from deskcheck.ask.questions.settings import NotebookOptions
+from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.results.folder import questions_file, read_card
 from deskcheck.ask.samples.kind import Question
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.files import read_file
-from deskcheck.recording import InputError
+from deskcheck.recording import InputError, Recording
 
 
 def task_of(
@@ -80,8 +80,8 @@ def task_of(
     )
 
 
-def _about(sentence: str, options: str) -> str:
-    return f"{sentence[0].upper()}{sentence[1:]} {options}"
+def _about(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]} About recordings: -T path=FOLDER."
 
 
 def _folder(path: str | None, question: str, folder: str) -> str:
@@ -109,20 +109,14 @@ def _of_recordings(
     steps: StepOptions | None = None,
 ) -> Task:
     path = _folder(path, question, "recordings: -T path=FOLDER, a folder that `deskcheck record` made.")
-    excluded: Counter[str] = Counter()
-    samples: list[Sample] = []
     runs: dict[str, str] = {}
-    for _, of_recording, recording in of_each(
-        load(path),
-        [question],
-        seed=seed,
-        per_recording=per_recording,
-        steps=steps,
-        excluded={question: excluded},
-        beside=lambda recording: (recording, None),
-    ):
-        samples += of_recording
+
+    def add_run(recording: Recording) -> None:
         runs[recording.id] = run_context().add_run(recording)
+
+    sampling = Sampling(seed=seed, per_recording=per_recording)
+    gathering = Gathering(path, [question], sampling=sampling, steps=steps)
+    samples, excluded = gathering.sets(lambda recording: (recording, None), add_run)[question, ""]
     _refuse_none(samples, question, path, excluded)
     return task_of(question, drawn(samples, seed=seed), runs=runs, excluded=dict(excluded))
 
@@ -132,7 +126,7 @@ def _task_of_kind(question: Question) -> Callable[..., Task]:
     def make(path: str | None = None, seed: int = 0, per_recording: int | None = None) -> Task:
         return _of_recordings(question.name, path, seed, per_recording)
 
-    make.__doc__ = _about(question.about, "About recordings: -T path=FOLDER.")
+    make.__doc__ = _about(question.about)
     return make
 
 
@@ -199,13 +193,13 @@ def _task_of_cells(question: str) -> Callable[..., Task]:
             state_tokens=state_tokens,
             unchecked=unchecked,
         )
-        files = trajectory_files([folder])
-        by_key = notebook_samples(files, [question], options, seed=seed, per_recording=per_recording)
-        (((_, view), (samples, excluded)),) = by_key.items()
+        sampling = Sampling(seed=seed, per_recording=per_recording)
+        sets = Gathering(folder, [question], sampling=sampling, notebooks=options).sets()
+        samples, excluded = sets[question, state]
         _refuse_none(samples, question, folder, excluded)
-        return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=view)
+        return task_of(question, drawn(samples, seed=seed), excluded=dict(excluded), state=state)
 
-    make.__doc__ = _about(NOTEBOOK_QUESTIONS[question], "About recordings: -T path=FOLDER.")
+    make.__doc__ = _about(NOTEBOOK_QUESTIONS[question])
     return make
 
 

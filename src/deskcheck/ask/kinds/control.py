@@ -75,6 +75,7 @@ def _blocks(recording: Recording, run: Run) -> dict[tuple[str, int], Block]:
     2,
     of_raised=True,
     none="no condition is tested",
+    answers="truth",
 )
 def branch(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
@@ -160,7 +161,14 @@ def _drawn(loops: list[_Loop], rng: random.Random) -> Iterator[_Loop]:
     return in_turns(loops, rng, lambda loop: loop.passes, lambda loop: (loop.entered.file, loop.entered.line))
 
 
-@kind("iterations", "how many times does the body of a loop run?", 2, of_raised=True, none="no loop runs")
+@kind(
+    "iterations",
+    "how many times does the body of a loop run?",
+    2,
+    of_raised=True,
+    none="no loop runs",
+    answers="count",
+)
 def iterations(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)
     for loop in _drawn(_loops(recording, run), rng):
@@ -249,6 +257,7 @@ _SURE = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.For, ast.If, ast.R
     "does a line run at all?",
     2,
     of_raised=True,
+    answers="truth",
 )
 def coverage(recording: Recording, rng: random.Random, per_recording: int) -> Iterator[Sample]:
     run = whole_run_of(recording)

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from deskcheck.ask.questions.alike import Alike
 from deskcheck.ask.questions.questions import kind_of
+from deskcheck.ask.questions.settings import Sampling
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.errors import own_failures
@@ -21,10 +22,8 @@ def of_each(
     recordings: Iterable[Recording],
     questions: Sequence[str],
     *,
-    seed: int = 0,
-    per_recording: int | None = None,
+    sampling: Sampling,
     steps: StepOptions | None = None,
-    doubtful: bool = False,
     excluded: Mapping[str, Counter[str]],
     beside: Callable[[Recording], tuple[_T, str | None]],
 ) -> Iterator[tuple[str, list[Sample], _T]]:
@@ -32,14 +31,13 @@ def of_each(
 
     Memory holds one recording at a time. Samples of recordings of tests stay until the end, as far as
     `alike` says, and come last. beside: from a recording that has samples to a value that is returned with
-    them, and None or the reason why it is not asked about. steps: how `step` asks. doubtful: whether to
-    ask about recordings with a `Recording.doubt`.
+    them, and None or the reason why it is not asked about. steps: how `step` asks.
 
     Raises InputError if two recordings have one id, because their samples would have one, too.
     """
     from deskcheck.jobs.key_set import KeySet, key_of
 
-    ids, alike = KeySet(), Alike[_T](seed)
+    ids, alike = KeySet(), Alike[_T](sampling.seed)
     kinds = {name: kind_of(name, steps) for name in questions}
     for recording in recordings:
         if not ids.add(key_of(recording.id)):
@@ -47,7 +45,7 @@ def of_each(
                 f"two recordings have the id {recording.id!r}. Ask about their folders one at a time, or "
                 f"record the programs again into one folder."
             )
-        if doubtful:
+        if sampling.doubtful:
             run_result = replace(recording.run_result, refused=None)
             recording = replace(recording, repeatable=None, run_result=run_result)
         by_kind: dict[str, list[Sample]] = {}
@@ -56,7 +54,10 @@ def of_each(
             with own_failures(failures.append):
                 for name, kind in kinds.items():
                     samples_of_kind = kind(
-                        recording, seed=seed, per_recording=per_recording, excluded=excluded[name]
+                        recording,
+                        seed=sampling.seed,
+                        per_recording=sampling.per_recording,
+                        excluded=excluded[name],
                     )
                     by_kind[name] = list(samples_of_kind)
             reason = "deskcheck failed on it"

@@ -14,25 +14,18 @@ import os
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from deskcheck.ask.answers.parsing import CLOSE
 from deskcheck.ask.questions.benchmarks import benchmark_samples
-from deskcheck.ask.questions.generate import check_questions, of_each
-from deskcheck.ask.questions.load import Folder, by_folder, folder_of
-from deskcheck.ask.questions.notebooks import (
-    NOTEBOOK_QUESTIONS,
-    notebook_samples,
-    trajectory_files,
-)
+from deskcheck.ask.questions.gathering import Gathering, Source
 from deskcheck.ask.questions.own_words import in_own_words, own_words
-from deskcheck.ask.questions.questions import QUESTIONS
 from deskcheck.ask.questions.sampling import drawn
 from deskcheck.ask.questions.settings import NotebookOptions, Sampling
 from deskcheck.ask.questions.shots import with_shots
@@ -40,7 +33,7 @@ from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.files import open_file, read_json
 from deskcheck.jobs.key_set import key_of
-from deskcheck.recording import InputError, Recording
+from deskcheck.recording import InputError
 
 LINE_BYTES = 1 << 26
 """Longer lines are not read."""
@@ -49,7 +42,7 @@ _DIGEST = 16
 
 def write_questions(
     path: str | os.PathLike[str],
-    recordings: Folder | Iterable[Folder] | Iterable[Recording],
+    recordings: Source,
     questions: Sequence[str],
     *,
     sampling: Sampling | None = None,
@@ -71,49 +64,19 @@ def write_questions(
         InputError: an unknown question; nothing can be asked; the file cannot be written.
         RecordingError: a folder cannot be read.
     """
-    if isinstance(recordings, (str, os.PathLike)):
-        recordings = [recordings]
-    check_questions(questions, [*QUESTIONS, *NOTEBOOK_QUESTIONS])
     sampling = sampling or Sampling()
     options = notebooks or NotebookOptions()
-    of_notebooks = [name for name in questions if name in NOTEBOOK_QUESTIONS]
-    excluded = {name: Counter[str]() for name in questions}
-
-    sources: list[Any] = list(recordings) if isinstance(recordings, (list, tuple)) else []
-    folders: dict[str, int] = {}
+    gathering = Gathering(recordings, questions, sampling=sampling, steps=steps, notebooks=options)
 
     def samples() -> Iterator[tuple[str, Sample]]:
-        of_programs = [name for name in questions if name in QUESTIONS]
-        if of_programs:
-            for _, of_recording, _ in of_each(
-                by_folder(sources or recordings, folders),
-                of_programs,
-                seed=sampling.seed,
-                per_recording=sampling.per_recording,
-                steps=steps,
-                doubtful=sampling.doubtful,
-                excluded=excluded,
-                beside=lambda recording: (None, None),
-            ):
-                yield from ((sample.question, sample) for sample in of_recording)
-        if of_notebooks:
-            places = [Path(folder) for folder in sources if not isinstance(folder, Recording)]
-            of_views = notebook_samples(
-                trajectory_files(places),
-                of_notebooks,
-                options,
-                seed=sampling.seed,
-                per_recording=sampling.per_recording,
-            )
-            for (name, state), (of_kind, why_not) in of_views.items():
-                if state == options.state[0]:  # the same in all
-                    excluded[name].update(why_not)
-                for sample in of_kind:
-                    folders.setdefault(sample.program, folder_of(sample.data["trajectory"], places))
-                    several = len(options.state) > 1
-                    yield name, replace(sample, id=f"{sample.id}:{state}") if several else sample
+        for question, view, of_part, _ in gathering.parts():
+            several = view and len(options.state) > 1
+            for sample in of_part:
+                yield question, replace(sample, id=f"{sample.id}:{view}") if several else sample
 
-    return _write(Path(path), samples(), questions, sampling, folders, excluded, extra), excluded
+    excluded = gathering.excluded
+    written = _write(Path(path), samples(), questions, sampling, gathering.folders, excluded, extra)
+    return written, excluded
 
 
 def write_benchmark_questions(

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
+from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
@@ -43,7 +44,7 @@ NOTEBOOK_QUESTIONS: Mapping[str, str] = {
 """Kind of question about notebooks -> its description."""
 
 
-def trajectory_files(folders: Sequence[str | Path]) -> list[Path]:
+def trajectory_files(folders: Sequence[Folder]) -> list[Path]:
     """The files of all trajectories below some folders, by name. Raises InputError if there are none."""
     from deskcheck.notebook.trajectory.trajectory import SUFFIX
 

@@ -1,33 +1,36 @@
-"""`QUESTIONS`: the kinds of question by name, and `question`, which adds one."""
+"""`QUESTIONS`: the kinds of question by name, and `question`, which adds one.
 
-from collections.abc import Callable
+The kinds are those that the files of `deskcheck.ask.kinds` define, so a new file there adds its kinds.
+"""
 
-from deskcheck.ask.kinds.changes import changes
-from deskcheck.ask.kinds.control import after_loop, branch, coverage, iterations, visit
-from deskcheck.ask.kinds.exceptions import exception
-from deskcheck.ask.kinds.moves import move
-from deskcheck.ask.kinds.objects import alias, calls, type_
-from deskcheck.ask.kinds.results import input_, output
-from deskcheck.ask.kinds.runs import history, next_line, path, state
-from deskcheck.ask.kinds.step import step, step_with
+import pkgutil
+from collections.abc import Callable, Iterator
+from importlib import import_module
+
+import deskcheck.ask.kinds
+from deskcheck.ask.kinds.step import step_with
 from deskcheck.ask.samples.kind import Ask, Question, Score
 from deskcheck.ask.samples.steps import StepOptions
 from deskcheck.extensions import Registry
 
-_OF_VALUES = [output, input_, next_line, state, history, path, exception, step]
-_OF_CONTROL_AND_OBJECTS = [
-    branch,
-    iterations,
-    after_loop,
-    visit,
-    move,
-    coverage,
-    calls,
-    changes,
-    alias,
-    type_,
-]
-QUESTIONS = Registry("questions", Question, [*_OF_VALUES, *_OF_CONTROL_AND_OBJECTS])
+_FIRST = (
+    *("output", "input", "next_line", "state", "history", "path", "exception", "step", "branch"),
+    *("iterations", "after_loop", "visit", "move", "coverage", "calls", "changes", "alias", "type"),
+)
+"""The order of the lists that people see. Kinds that are not named follow, file by file."""
+
+
+def _in_files() -> Iterator[Question]:
+    for module in pkgutil.iter_modules(deskcheck.ask.kinds.__path__):
+        names = vars(import_module(f"{deskcheck.ask.kinds.__name__}.{module.name}"))
+        yield from (thing for thing in names.values() if isinstance(thing, Question))
+
+
+def _place(kind: Question) -> int:
+    return _FIRST.index(kind.name) if kind.name in _FIRST else len(_FIRST)
+
+
+QUESTIONS = Registry("questions", Question, sorted(_in_files(), key=_place))
 """Kind of question -> the function that asks it of a recording."""
 
 

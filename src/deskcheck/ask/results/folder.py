@@ -26,7 +26,7 @@ from deskcheck._version import __version__
 from deskcheck.ask.questions.load import Folder
 from deskcheck.ask.samples.sample import Sample, line_of
 from deskcheck.files import FolderLock, read_file, read_json
-from deskcheck.recording import DeskcheckError, InputError, Recording, RecordingError
+from deskcheck.recording import DeskcheckError, InputError, RecordingError
 
 CARD, LOGS, QUESTIONS, RESULTS = "run.json", "logs", "questions", "results.json"
 SHARED = "shared.json"
@@ -84,34 +84,6 @@ def prompts_digest(samples: Iterable[Sample]) -> str:
     for sample in samples:
         digest.update(line_of(sample).encode())
     return digest.hexdigest()
-
-
-class Contents:
-    """A digest of recordings that does not depend on their order or files: of program, outcome, result,
-    output and number of events."""
-
-    def __init__(self) -> None:
-        self._content_digests: list[bytes] = []
-
-    def through(self, recordings: Iterable[Recording]) -> Iterator[Recording]:
-        """The same recordings, which are added as they pass."""
-        for recording in recordings:
-            run_result = recording.run_result
-            facts = [
-                recording.program.to_dict(),
-                *(run_result.outcome, run_result.result, run_result.stdout),
-                [len(trace) for trace in recording.traces],
-            ]
-            text = json.dumps(facts, sort_keys=True, default=str)
-            self._content_digests.append(hashlib.sha256(text.encode()).digest())
-            yield recording
-
-    def add_file(self, path: Path) -> None:
-        """A trajectory, by its bytes."""
-        self._content_digests.append(hashlib.sha256(read_file(path)).digest())
-
-    def digest(self) -> str:
-        return hashlib.sha256(b"".join(sorted(self._content_digests))).hexdigest()
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Protocol, TypeVar
 
+from deskcheck.ask.answers.lenient import ANSWERS
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.samples.places import (
     SCANNED_EVENTS,
@@ -27,7 +28,14 @@ from deskcheck.ask.samples.places import (
     plain,
     where,
 )
-from deskcheck.ask.samples.prompts import OBJECTS, functions_text, how_run, own_parts, parts_of
+from deskcheck.ask.samples.prompts import (
+    OBJECTS,
+    add_words,
+    functions_text,
+    how_run,
+    own_parts,
+    parts_of,
+)
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.ask.samples.source import ShownSource, cluster_of
 from deskcheck.ask.samples.tables import draws_random, filled_elsewhere, reads_docstrings
@@ -121,8 +129,25 @@ class Question:
         return below
 
 
-def kind(name: str, about: str, few: int = 1, **fields: Any) -> Callable[[Ask], Question]:
-    """Make a kind of question of the function that asks it. fields: of `Question`."""
+def kind(
+    name: str,
+    about: str,
+    few: int = 1,
+    *,
+    words: Mapping[str, Any] | None = None,
+    answers: str = "",
+    **fields: Any,
+) -> Callable[[Ask], Question]:
+    """Make a kind of question of the function that asks it. fields: of `Question`.
+
+    words: the task and the worked example of its prompts, as a section of ``prompts.toml``, which has those
+    of other kinds. answers: ``count`` or ``truth`` if the answers are numbers of times, or truth values: the
+    lenient score then reads sentences that say so.
+    """
+    if words is not None:
+        add_words(name, words)
+    if answers:
+        ANSWERS[name] = answers
     return lambda ask: Question(name, ask, few, about, **fields)
 
 

@@ -5,10 +5,11 @@ ambiguous.
 """
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from string import Template
+from typing import Any
 
 from deskcheck.ask.samples.source import ShownSource
 from deskcheck.fences import fenced, fenced_code
@@ -52,6 +53,12 @@ WORDS = {form: _words(**section) for form, section in _SECTIONS.items()}
 TASKS = {form: words.task for form, words in WORDS.items()}
 TASKS["step"] = EXPLAINED["dynamic"].removesuffix("\n\n")
 """Form of a question -> the text with which its prompts begin."""
+
+
+def add_words(form: str, section: Mapping[str, Any]) -> None:
+    """Add the words of a form of question that its own file has. section: as those of ``prompts.toml``."""
+    WORDS[form] = _words(**section)
+    TASKS[form] = WORDS[form].task
 
 
 def files_text(files: Sequence[ShownSource], *, numbered: bool) -> str:

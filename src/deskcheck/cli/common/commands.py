@@ -49,6 +49,27 @@ def _set_help(command: Any) -> None:
         _set_help(inner)
 
 
+KINDS = "<kinds>"
+"""The names of the kinds of question in a help text, until the text is shown: they take long to load."""
+
+
+def _name_kinds(command: Any) -> None:
+    """Have the help of a command name the kinds of question in the place of `KINDS`."""
+    format_help = command.format_help
+
+    def named(ctx: Any, formatter: Any) -> None:
+        from deskcheck.ask.questions.questions import QUESTIONS
+
+        for parameter in command.params:
+            parameter.help = parameter.help and parameter.help.replace(KINDS, escape(", ".join(QUESTIONS)))
+        format_help(ctx, formatter)
+
+    if any(KINDS in (parameter.help or "") for parameter in command.params):
+        command.format_help = named
+    for inner in getattr(command, "commands", {}).values():
+        _name_kinds(inner)
+
+
 class CommandsByName(Mapping[str, Any]):
     """Commands that are built on first use. names: in the order of the help."""
 
@@ -60,6 +81,7 @@ class CommandsByName(Mapping[str, Any]):
         if self._built[name] is None:
             command = self._build(name)
             _set_help(command)
+            _name_kinds(command)
             self._built[name] = command
         return self._built[name]
 

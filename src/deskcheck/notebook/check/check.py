@@ -396,12 +396,10 @@ def _variables(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 _ANOTHER_FOLDER = "Delete that run, or choose another folder with --out."
 
 
-def compare_with_stored(
-    stored: Trajectory, fresh: Trajectory, normalisers: Sequence[Normaliser] = NORMALISERS
-) -> NotebookReport:
+def compare_with_stored(stored: Trajectory, fresh: Trajectory) -> NotebookReport:
     """Compare a run of a notebook with its stored outputs. Raises RecordingError: the run is of a different
     version of the notebook."""
-    return _Comparison(stored, CheckSettings(normalisers=tuple(normalisers))).report(fresh)
+    return _Comparison(stored, CheckSettings(normalisers=NORMALISERS)).report(fresh)
 
 
 def files_of(paths: Iterable[str | os.PathLike[str]]) -> list[tuple[Path, Path]]:

@@ -70,7 +70,6 @@ def record_notebooks(
     out: str | os.PathLike[str],
     settings: NotebookSettings | None = None,
     *,
-    state: StateLimits | None = None,
     workers: int = 1,
     progress: Callable[[str], None] = lambda name: None,
 ) -> NotebooksSummary:
@@ -78,7 +77,6 @@ def record_notebooks(
 
     A notebook or log that fails does not stop the others. After Ctrl-C the next call continues.
 
-    state: bounds on the recorded variables.
     workers: number of notebooks that run at once.
 
     Raises InputError: a source does not exist. MissingExtra: ipykernel or jupyter_client is not installed.
@@ -103,7 +101,7 @@ def record_notebooks(
             path,
             kernels=SandboxKernels(settings.sandbox, around, servers),
             limits=settings.limits,
-            state=state or StateLimits(),
+            state=StateLimits(),
             reruns=Reruns(
                 settings.runs if settings.repeat else 1,
                 lambda runs: len(runs) < 2 or undecided([run.steps for run in runs]),

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, Mode
-from deskcheck.sources.sets.reval import reval_reader
-from deskcheck.sources.sets.sets import Reader, ToPrograms, facts_of_sets
+from deskcheck.sources.sets.sets import ToPrograms, facts_of_sets, reader_of, rows_of
 from deskcheck.sources.text.arguments import argument_list, parenthesised
 from deskcheck.sources.text.python import quiet_parse
 from deskcheck.sources.text.rows import Row
@@ -42,6 +41,7 @@ LIVECODEBENCH_NAMES: Mapping[str, str] = {
 """Name -> the statement that imports it."""
 
 
+@rows_of("livecodebench")
 def _livecodebench(row: Row, location: str) -> Iterator[dict[str, Any]]:
     yield {
         "id": row["id"],
@@ -96,6 +96,7 @@ _CHECK = "def check(candidate):"
 _MARK = "published_hole_"
 
 
+@rows_of("cruxeval_x")
 def _cruxeval_x(row: Row, location: str) -> Iterator[dict[str, Any]]:
     code, separator, check = row["code"].partition(_CHECK)
     if not separator:
@@ -146,6 +147,7 @@ def published_lines(row: Row, location: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", text)]
 
 
+@reader_of("coconut")
 def _coconut(path: Path, display_path: str) -> ToPrograms:
     numbers = itertools.count(1)  # the set holds some calls twice
 
@@ -176,6 +178,7 @@ def surge_category(row: Row, location: str) -> int:
     return category
 
 
+@reader_of("surge")
 def _surge(path: Path, display_path: str) -> ToPrograms:
     numbers = itertools.count(1)
 
@@ -194,7 +197,3 @@ def _surge(path: Path, display_path: str) -> ToPrograms:
             }
 
     return to_programs
-
-
-TO_PROGRAMS: Mapping[str, ToPrograms] = {"livecodebench": _livecodebench, "cruxeval_x": _cruxeval_x}
-READERS: Mapping[str, Reader] = {"reval": reval_reader, "coconut": _coconut, "surge": _surge}

@@ -16,11 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import deskcheck.sources.sets.predicted  # adds its readers
+import deskcheck.sources.sets.reval  # noqa: F401  # adds its reader
 from deskcheck.files import sha256
 from deskcheck.recording import InputError, Mode, Program
 from deskcheck.sources.sets.hub import fetch
-from deskcheck.sources.sets.predicted import READERS, TO_PROGRAMS
-from deskcheck.sources.sets.sets import PublishedSet, ToPrograms, facts_of_sets, published_from
+from deskcheck.sources.sets.sets import PublishedSet, published_sets, rows_of
 from deskcheck.sources.text.arguments import parenthesised
 from deskcheck.sources.text.python import defined, quiet_parse, unix_lines
 from deskcheck.sources.text.rows import (
@@ -84,10 +85,7 @@ def _chained(
     dataset: PublishedSet, files: list[tuple[Path, str, str]], refuse: Refuse | None
 ) -> Iterator[Program]:
     for path, display_path, source in files:
-        to_programs = (
-            dataset.reader(path, display_path) if dataset.reader is not None else dataset.to_programs
-        )
-        assert to_programs is not None, dataset.title
+        to_programs = dataset.reader(path, display_path)
         yield from from_rows(
             path, display_path, dataset.holds, partial(_made, dataset, source, to_programs), refuse
         )
@@ -113,6 +111,7 @@ def _source(dataset: PublishedSet, path: Path, display_path: str) -> str:
     return page or f"{dataset.address} (as {display_path})"
 
 
+@rows_of("cruxeval")
 def _cruxeval(row: Row, location: str) -> Iterator[dict[str, Any]]:
     yield {
         "id": row["id"],
@@ -125,6 +124,7 @@ def _cruxeval(row: Row, location: str) -> Iterator[dict[str, Any]]:
     }
 
 
+@rows_of("humaneval")
 def _humaneval(row: Row, location: str) -> Iterator[dict[str, Any]]:
     yield {
         "id": row["task_id"],
@@ -136,6 +136,7 @@ def _humaneval(row: Row, location: str) -> Iterator[dict[str, Any]]:
     }
 
 
+@rows_of("mbpp")
 def _mbpp(row: Row, location: str) -> Iterator[dict[str, Any]]:
     setup = row.get("test_setup_code") or ""
     check_type(setup, str, "test_setup_code", location)
@@ -174,14 +175,5 @@ def _called(code: str, test: str) -> str | None:
     return next((name for name in names if name in definitions), names[0] if names else None)
 
 
-_TO_PROGRAMS: Mapping[str, ToPrograms] = {
-    "cruxeval": _cruxeval,
-    "humaneval": _humaneval,
-    "mbpp": _mbpp,
-    **TO_PROGRAMS,
-}
-PUBLISHED: Mapping[str, PublishedSet] = {
-    name: published_from(facts, _TO_PROGRAMS.get(name), READERS.get(name))
-    for name, facts in facts_of_sets("programs").items()
-}
+PUBLISHED: Mapping[str, PublishedSet] = published_sets()
 """Name -> the set."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.recording import InputError, Mode
-from deskcheck.sources.sets.sets import ToPrograms
+from deskcheck.sources.sets.sets import ToPrograms, reader_of
 from deskcheck.sources.text.arguments import argument_list
 from deskcheck.sources.text.python import parse
 from deskcheck.sources.text.rows import Row, check_fields, check_type, read_rows
@@ -55,6 +55,7 @@ def reval_tasks(path: Path, display_path: str) -> list[tuple[str, Row]]:
     return rows
 
 
+@reader_of("reval")
 def reval_reader(path: Path, display_path: str) -> ToPrograms:
     tasks = iter(reval_tasks(path, display_path))
 

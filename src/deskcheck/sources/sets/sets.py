@@ -19,7 +19,7 @@ Reader = Callable[[Path, str], ToPrograms]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSet:
-    """A published set, with `to_programs` or `reader`. shipped/sets.toml explains the fields."""
+    """A published set. shipped/sets.toml explains the fields."""
 
     title: str
     hub: HubFiles | None = None
@@ -27,8 +27,7 @@ class PublishedSet:
     licence: str | None = None
     date: str
     required: Mapping[str, type]
-    to_programs: ToPrograms | None = None
-    reader: Reader | None = None
+    reader: Reader
     by_equality: bool = False
 
     @property
@@ -58,14 +57,52 @@ def fields_of(names: Mapping[str, str]) -> dict[str, type]:
     return {field: types[name] for field, name in names.items()}
 
 
-def published_from(
-    facts: Mapping[str, Any], to_programs: ToPrograms | None, reader: Reader | None
-) -> PublishedSet:
+_READERS: dict[str, Reader] = {}
+
+
+def reader_of(name: str) -> Callable[[Reader], Reader]:
+    """Make a function the reader of a set's files."""
+
+    def add(reader: Reader) -> Reader:
+        _READERS[name] = reader
+        return reader
+
+    return add
+
+
+def rows_of(name: str) -> Callable[[ToPrograms], ToPrograms]:
+    """Make a function of a row the reader of a set whose rows need nothing else."""
+
+    def add(to_programs: ToPrograms) -> ToPrograms:
+        _READERS[name] = lambda path, display_path: to_programs
+        return to_programs
+
+    return add
+
+
+def published_sets() -> dict[str, PublishedSet]:
+    """The sets of sets.toml whose rows are programs, by name, with the readers that were decorated before.
+
+    Raises RuntimeError for a set without a reader, and for a reader without a set.
+    """
+    facts = facts_of_sets("programs")
+    for name in facts.keys() - _READERS.keys():
+        raise RuntimeError(
+            f"sources/shipped/sets.toml has the set {name!r}, and no function reads it: decorate one with "
+            f'@rows_of("{name}") or @reader_of("{name}"), in sources/sets/published.py or predicted.py.'
+        )
+    for name in _READERS.keys() - facts.keys():
+        raise RuntimeError(
+            f"a function reads the published set {name!r}, and sources/shipped/sets.toml has no table "
+            f"[programs.{name}]: add it there, or correct the name in the decorator."
+        )
+    return {name: published_from(of_set, _READERS[name]) for name, of_set in facts.items()}
+
+
+def published_from(facts: Mapping[str, Any], reader: Reader) -> PublishedSet:
     fields, hub = facts["fields"], facts.get("hub")
     if hub is not None:
         files = tuple(HubFile(name=file["name"], sha256=file.get("sha256")) for file in hub["files"])
         hub = HubFiles(repo=hub["repo"], revision=hub["revision"], files=files)
     other_facts = {name: value for name, value in facts.items() if name not in ("fields", "hub")}
-    return PublishedSet(
-        required=fields_of(fields), hub=hub, to_programs=to_programs, reader=reader, **other_facts
-    )
+    return PublishedSet(required=fields_of(fields), hub=hub, reader=reader, **other_facts)

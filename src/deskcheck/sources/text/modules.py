@@ -1,6 +1,6 @@
-"""Importable modules: their source files, and the origin of these. No module is imported for it.
+"""Source files of importable modules, and the origin of these files. No module is imported.
 
-`importlib.util.find_spec("a.b")` imports ``a``. This module searches the folders of each package instead.
+`importlib.util.find_spec("a.b")` imports ``a``, so `find_source` searches the folders of each package itself.
 """
 
 import difflib
@@ -24,13 +24,17 @@ _IDENTIFIERS = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The origin of a source file, with the fields of `Program`. `path` is None for installed modules."""
+    """The origin of a source file: these fields of the `Program` objects that are made from it."""
 
     source: str
+    """Label for display, such as ``CPython 3.12.1: Lib/heapq.py``, or the path of the user's file."""
     licence: str | None = None
     train_ok: bool = False
+    """Whether the licence is known to permit training."""
     date: str | None = None
+    """Day of the last change, ``2026-01-31``; None for installed and standard modules."""
     path: str | None = None
+    """Folder for the import path; None for installed and standard modules, which need none."""
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -39,19 +43,17 @@ def is_module_name(text: str) -> bool:
 
 
 def find_source(module: str, near: list[str], path: list[str] | None = None) -> Path:
-    """Source file of an importable module.
+    """Source file of an importable module: ``json.decoder -> .../lib/python3.12/json/decoder.py``.
 
-    near: other words that the user may have meant. path: the import path, by default ``sys.path``.
-
-    Raises:
-        InputError: the module does not exist, or has no Python source.
+    near: names that the error may suggest, besides standard modules. path: import path, or else `sys.path`.
+    Raises InputError if the module does not exist, or has no Python source.
     """
     parts = module.split(".")
     locations: list[str] | None = None
     origin: str | None = None
     for depth in range(1, len(parts) + 1):
         name = ".".join(parts[:depth])
-        # The path first: a module that is frozen into the interpreter has a file there, which its spec hides.
+        # `find_spec` would not name the file of a frozen module such as `os`; a search of the path does.
         spec = PathFinder.find_spec(name, path if locations is None else locations)
         if spec is None and depth == 1:
             spec = _spec_by_other_finders(name)
@@ -68,7 +70,7 @@ def find_source(module: str, near: list[str], path: list[str] | None = None) -> 
 
 
 def _spec_by_other_finders(name: str) -> Any:
-    """The spec of a built-in module, or of an editable install, which has its own finder."""
+    """The spec of a built-in module, or of one that is installed in place by a finder of its installer."""
     try:
         return find_spec(name)
     except (ImportError, ValueError):  # ValueError: a module like __main__, which has no spec
@@ -88,7 +90,7 @@ def _missing(module: str, name: str, locations: list[str] | None, near: list[str
 
 
 def import_name(file: Path) -> tuple[str, Path]:
-    """(module name, folder to put on the import path). A folder with ``__init__.py`` is a package."""
+    """(module name, folder for the import path): `src/a/b.py -> a.b, src` if `a` has an ``__init__.py``."""
     file = absolute(file)
     parts = [] if file.stem == "__init__" else [file.stem]
     folder = file.parent
@@ -99,13 +101,13 @@ def import_name(file: Path) -> tuple[str, Path]:
 
 
 def import_name_in(folder: Path, file: Path) -> tuple[str, Path, str]:
-    """The results of `import_name` and a name for ids.
+    """The results of `import_name`, and a name that no other file in the folder has, for ids of programs.
 
-    A file in a subfolder that is not a package has the subfolder before its name.
+    ``src/a/b.py`` in ``src`` has the name ``a.b`` if ``a`` is a package, and otherwise ``a/b``.
     """
     module, root = import_name(file)
-    below = os.path.relpath(root, folder.resolve())
-    return module, root, module if below.startswith(".") else f"{Path(below).as_posix()}/{module}"
+    subfolder = os.path.relpath(root, folder.resolve())
+    return module, root, module if subfolder.startswith(".") else f"{Path(subfolder).as_posix()}/{module}"
 
 
 def origin_of_file(file: Path, display_path: str, root: Path) -> Origin:
@@ -137,11 +139,11 @@ def origin_of_module(module: str, file: Path) -> Origin:
 def _origin_of_installed(module: str, file: Path) -> Origin:
     for name in importlib.metadata.packages_distributions().get(module.partition(".")[0], []):
         distribution = importlib.metadata.distribution(name)
-        for listed in distribution.files or []:
-            if Path(str(listed.locate())).resolve() == file:
+        for entry in distribution.files or []:
+            if Path(str(entry.locate())).resolve() == file:
                 licence, permissive = stated_licence(distribution.metadata)
                 return Origin(
-                    source=f"{name} {distribution.version}: {listed.as_posix()}",
+                    source=f"{name} {distribution.version}: {entry.as_posix()}",
                     licence=licence,
                     train_ok=permissive,
                     extra={"distribution": name, "version": distribution.version},
@@ -160,10 +162,10 @@ _PERMISSIVE = [
 
 
 def stated_licence(metadata: importlib.metadata.PackageMetadata) -> tuple[str | None, bool]:
-    """(licence in the words of the distribution, whether all its licences are known to be permissive).
+    """(licence in the words of the distribution, whether it is known to be permissive): ``"MIT", True``.
 
-    The licence is taken from ``License-Expression`` (PEP 639), from ``License`` if it is a name and not a
-    text, or from the classifiers, in this order. Permissive are MIT, BSD, Apache, PSF and ISC.
+    The licence is the first of: ``License-Expression`` (PEP 639); ``License``, if it is a name and not a
+    text; the classifiers. It is permissive if all its parts are MIT, BSD, Apache, PSF or ISC.
     """
     expression = _first(metadata, "License-Expression")
     if expression:

@@ -36,7 +36,7 @@ class SeenObject:
     number: int | None = None
 
 
-Lookup = Callable[[str], Encoded]
+Names = Mapping[str, Encoded]
 Objects = Mapping[int, Content]
 
 
@@ -65,16 +65,16 @@ class Expression:
         )
         self.dereferences = any(not isinstance(node, _FLAT) for node in nodes)
 
-    def value(self, lookup: Lookup, objects: Objects, touch: Callable[[int], object] | None = None) -> Any:
+    def value(self, names: Names, objects: Objects, touch: Callable[[int], object] | None = None) -> Any:
         """The value: an atom, a tuple, or a `SeenObject`. touch: called with the number of each read object.
 
         Raises Unknown, NotThere, or the exception that Python raises for these types.
         """
-        return _Evaluation(lookup, objects, touch).value(self.tree)
+        return _Evaluation(names, objects, touch).value(self.tree)
 
-    def holds(self, lookup: Lookup, objects: Objects, touch: Callable[[int], object] | None = None) -> bool:
+    def holds(self, names: Names, objects: Objects, touch: Callable[[int], object] | None = None) -> bool:
         """Whether the value is true."""
-        evaluation = _Evaluation(lookup, objects, touch)
+        evaluation = _Evaluation(names, objects, touch)
         return evaluation.truth(evaluation.value(self.tree))
 
 
@@ -135,8 +135,8 @@ def _refuse(tree: ast.AST, text: str) -> None:
 
 
 class _Evaluation:
-    def __init__(self, lookup: Lookup, objects: Objects, touch: Callable[[int], object] | None) -> None:
-        self.lookup = lookup
+    def __init__(self, names: Names, objects: Objects, touch: Callable[[int], object] | None) -> None:
+        self.names = names
         self.objects = objects
         self.touch = touch
 
@@ -234,7 +234,9 @@ class _Evaluation:
         return node.value
 
     def name(self, node: ast.Name) -> Any:
-        return self.decoded(self.lookup(node.id))
+        if node.id not in self.names:
+            raise NotThere(node.id)
+        return self.decoded(self.names[node.id])
 
     def attribute(self, node: ast.Attribute) -> Any:
         value = self.value(node.value)

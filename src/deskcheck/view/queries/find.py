@@ -7,7 +7,7 @@ something that it reads has changed. No code of the program runs (`evaluator`).
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -102,10 +102,7 @@ class Events:
     """
 
     def __init__(self, recording: Recording, recordings: Recordings | None = None, thread: int = 0) -> None:
-        if not 0 <= thread < len(recording.traces):
-            raise InputError(
-                f"--thread {thread}: {recording.id} has {len(recording.traces)} threads, from 0."
-            )
+        self.trace = trace_of(recording, thread)
         self.recording = recording
         self.recordings = recordings
         self.thread = thread
@@ -114,7 +111,7 @@ class Events:
         """The values of these columns of each event, in order."""
         place = None if self.recordings is None else self._place(self.recordings)
         if place is None:
-            for row in self.recording.traces[self.thread].rows:
+            for row in self.trace.rows:
                 yield tuple(getattr(row, name) for name in names)
             return
         path, first, count = place
@@ -188,16 +185,6 @@ class _Pass:
     def _relevant(self, names: dict[str, Encoded]) -> dict[str, Encoded]:
         return {name: value for name, value in names.items() if name in self.expression.names}
 
-    def _change_objects(self, text: str) -> None:
-        for key, change in loads(text).items():
-            number = int(key)
-            if change is None:
-                self.objects.pop(number, None)
-                continue
-            self.objects[number] = change if "kind" in change else content_after(self.objects[number], change)
-            if number in self.read:
-                self.version += 1
-
     def run(
         self, evaluate: Callable[["_Frame", str], Any]
     ) -> Iterator[tuple[int, "_Frame", tuple[Any, ...], bool]]:
@@ -212,7 +199,8 @@ class _Pass:
         for index, columns in enumerate(self.events.columns(*_COLUMNS)):
             kind, number, function, file, _, local, global_, objects, caller = columns
             if objects and needs_objects:
-                self._change_objects(objects)
+                changed = _apply(self.objects, objects)
+                self.version += len(self.read.intersection(changed))
             if global_ and self.mentions(global_) and (changes := self._changes(global_)):
                 _bind(self.globals.setdefault(file, {}), changes)
                 self.version += 1
@@ -242,28 +230,16 @@ class _Pass:
             if kind in _LEAVES and function != "<module>":
                 frames.pop(number, None)
 
-    def lookup(self, frame: _Frame, file: str) -> Callable[[str], Encoded]:
-        """The encoded value of a name in a frame. It raises NotThere."""
-        shared = self.globals.get(file, {})
-
-        def lookup(name: str) -> Encoded:
-            if name in frame.names:
-                return frame.names[name]
-            if name in shared:
-                return shared[name]
-            raise NotThere(name)
-
-        return lookup
+    def names(self, frame: _Frame, file: str) -> Mapping[str, Encoded]:
+        """The encoded values of the relevant names in a frame."""
+        return {**self.globals.get(file, {}), **frame.names}
 
     def values(self, frame: _Frame, file: str) -> dict[str, str]:
         """The values of the relevant names, rendered."""
-        lookup = self.lookup(frame, file)
         texts: dict[str, str] = {}
-        for name in sorted(self.expression.names):
+        for name, value in sorted(self.names(frame, file).items()):
             try:
-                texts[name] = render(decode(lookup(name), self.objects), max_chars=VALUE_CHARS)
-            except NotThere:
-                continue
+                texts[name] = render(decode(value, self.objects), max_chars=VALUE_CHARS)
             except KeyError:  # without objects
                 texts[name] = "..."
         return texts
@@ -295,7 +271,7 @@ def find(events: Events, text: str, *, max_matches: int = MATCHES) -> Findings:
 
     def evaluate(frame: _Frame, file: str) -> bool:
         try:
-            return expression.holds(scan.lookup(frame, file), scan.objects, scan.read.add)
+            return expression.holds(scan.names(frame, file), scan.objects, scan.read.add)
         except Unknown as error:
             findings.undecided += 1
             findings.reason = findings.reason or str(error)
@@ -346,11 +322,11 @@ def find_changes(events: Events, text: str, *, max_matches: int = MATCHES) -> Fi
     findings = Findings(events.recording.id, f"changes of {text}")
 
     def evaluate(frame: _Frame, file: str) -> Any:
-        lookup = scan.lookup(frame, file)
+        names = scan.names(frame, file)
         try:
             if isinstance(expression.tree, ast.Name):
-                return _fingerprint(lookup(expression.tree.id), scan.objects, scan.read)
-            value = expression.value(lookup, scan.objects, scan.read.add)
+                return _fingerprint(names[expression.tree.id], scan.objects, scan.read)
+            value = expression.value(names, scan.objects, scan.read.add)
             return (
                 repr(value)
                 if not hasattr(value, "content")
@@ -490,12 +466,17 @@ def _with_values(events: Events, pending: list[tuple[Match, dict[str, Encoded]]]
     return matches
 
 
-def _apply(objects: dict[int, Content], text: str) -> None:
+def _apply(objects: dict[int, Content], text: str) -> list[int]:
+    """Apply the changes of an event to the contents of objects. Returns their numbers."""
+    changed: list[int] = []
     for key, change in loads(text).items():
+        number = int(key)
         if change is None:
-            objects.pop(int(key), None)
+            objects.pop(number, None)
         else:
-            objects[int(key)] = change if "kind" in change else content_after(objects[int(key)], change)
+            objects[number] = change if "kind" in change else content_after(objects[number], change)
+            changed.append(number)
+    return changed
 
 
 @lru_cache(64)
@@ -517,7 +498,7 @@ def _fits(
             if isinstance(wanted, bool | None) or isinstance(given, bool | None):
                 if given is not wanted:
                     return False
-            elif not _equals(repr(wanted)).holds({"given": given}.__getitem__, objects):
+            elif not _equals(repr(wanted)).holds({"given": given}, objects):
                 return False
         except (Unknown, NotThere, InputError, *FAILURES):
             return False

@@ -255,15 +255,8 @@ class _Slicer:
 
     def _value(self, expression: Expression, frame: int, moment: int) -> tuple[Any] | None:
         state = self.state(moment)
-        names = self._names(state, frame)
-
-        def lookup(name: str) -> Encoded:
-            if name not in names:
-                raise NotThere(name)
-            return names[name]
-
         try:
-            return (expression.value(lookup, state.objects),)
+            return (expression.value(self._names(state, frame), state.objects),)
         except Unknown:
             return (None,)
         except (NotThere, *FAILURES):
@@ -429,28 +422,15 @@ class _Slicer:
         calls = line.calls.get(place_of(node), ())
         if calls:
             return any(call.via for call in calls)
-        try:
-            slot = self._slot(node.func, line.frame, line.before)
-        except (NotThere, Unknown, *FAILURES):
-            return True
-        if slot is None:
-            return True
-        value = self._slot_value(slot, self.state(line.before))
-        content = self.state(line.before).objects.get(value["ref"], {}) if _is_ref(value) else {}
+        number = self._object(node.func, line.frame, line.before)
+        content = self.state(line.before).objects.get(number, {}) if number is not None else {}
         return content.get("kind") not in ("function", "class")
 
     def _truth(self, node: ast.expr, line: _Line) -> bool | None:
         """Whether a condition of the line was true, if that can be computed from recorded values."""
         state = self.state(self._read_at(node, line))
-        names = self._names(state, line.frame)
-
-        def lookup(name: str) -> Encoded:
-            if name not in names:
-                raise NotThere(name)
-            return names[name]
-
         try:
-            return Expression(ast.unparse(node)).holds(lookup, state.objects)
+            return Expression(ast.unparse(node)).holds(self._names(state, line.frame), state.objects)
         except (InputError, NotThere, Unknown, *FAILURES):
             return None
 
@@ -506,20 +486,22 @@ class _Slicer:
             return self._class_slot(content, node.attr, state)
         if isinstance(node.slice, ast.Slice):
             return base
-        names = self._names(state, frame)
-
-        def lookup(name: str) -> Encoded:
-            if name not in names:
-                raise NotThere(name)
-            return names[name]
-
-        key = Expression(ast.unparse(node.slice)).value(lookup, state.objects)
+        key = Expression(ast.unparse(node.slice)).value(self._names(state, frame), state.objects)
         if isinstance(key, SeenObject):
             return base
         if content["kind"] == "list" and isinstance(key, int) and key < 0:
             key += content.get("length", len(content.get("items", ())))
         slot = _Slot("item", number, key)
         return base if self._slot_value(slot, state) is _NOTHING else slot
+
+    def _object(self, node: Any, frame: int, event: int) -> int | None:
+        """The number of the object that a name, attribute or item names; None if it is not recorded."""
+        try:
+            slot = self._slot(node, frame, event)
+        except (NotThere, Unknown, *FAILURES):
+            return None
+        value = _NOTHING if slot is None else self._slot_value(slot, self.state(event))
+        return value["ref"] if _is_ref(value) else None
 
     @staticmethod
     def _class_slot(content: Mapping[str, Any], name: str, state: State) -> _Slot | None:
@@ -988,12 +970,8 @@ class _Slicer:
             return 0
         if "classmethod" in decorators or not isinstance(call.func, ast.Attribute):
             return 1
-        try:
-            slot = self._slot(call.func.value, line.frame, line.before)
-        except (NotThere, Unknown, *FAILURES):
-            return 1
-        value = _NOTHING if slot is None else self._slot_value(slot, self.state(line.before))
-        content = self.state(line.before).objects.get(value["ref"], {}) if _is_ref(value) else {}
+        number = self._object(call.func.value, line.frame, line.before)
+        content = self.state(line.before).objects.get(number, {}) if number is not None else {}
         return 0 if content.get("kind") == "class" and definition.name not in ("__init__", "__new__") else 1
 
     def _explain_default(
@@ -1065,14 +1043,10 @@ class _Slicer:
         for node in nodes:
             if line is None or not isinstance(node, ast.Call):
                 continue
-            try:
-                slot = self._slot(node.func, line.frame, line.before)
-            except (NotThere, Unknown, *FAILURES):
+            number = self._object(node.func, line.frame, line.before)
+            if number is None:
                 return None
-            value = _NOTHING if slot is None else self._slot_value(slot, self.state(line.before))
-            if not _is_ref(value):
-                return None
-            quoted = f'"{value["ref"]}":{{"kind"'
+            quoted = f'"{number}":{{"kind"'
             for i in range(row.index):
                 made = self.rows[i]
                 if made.objects and quoted in made.objects:

@@ -506,6 +506,12 @@ def main():
     l = np.ones(2, dtype=">i2")
     l[0] = 258
     l.dtype = l.dtype.newbyteorder("<")
+    back = np.arange(3)
+    back.dtype = "M8[s]"
+    back.dtype = "i8"
+    back.dtype = "M8[D]"
+    back[0] += 1
+    back.dtype = "i8"
 
 
 main()

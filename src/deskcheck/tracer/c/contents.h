@@ -896,6 +896,7 @@ look_into(Thread *t, Queued q)
             obj->version = memory;
             return failed;
         }
+        if (info->mode == M_ARRAY) obj->version = 0;  /* what is written now is not what that stood for */
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = class_version((PyTypeObject *)o);
             int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;

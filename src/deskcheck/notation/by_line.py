@@ -11,8 +11,7 @@ import json
 from typing import Any
 
 from deskcheck.recording import Kind
-from deskcheck.recording.edits import WholeTexts
-from deskcheck.recording.trace import Row, State
+from deskcheck.recording.trace import Row, State, WholeTexts
 from deskcheck.recording.value import Encoded, loads
 
 _WITH_STACK = frozenset({Kind.CALL, Kind.LINE, Kind.YIELD, Kind.RESUME})

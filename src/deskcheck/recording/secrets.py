@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from deskcheck.recording.block import rows
-from deskcheck.recording.edits import Place, WholeTexts
-from deskcheck.recording.trace import Row
+from deskcheck.recording.trace import Place, Row, WholeTexts
 from deskcheck.recording.value import Encoded, loads
 
 MASKED = "[masked]"

@@ -80,14 +80,18 @@ def digest(text: str | bytes, size: int = 16) -> bytes:
 
 
 class HeldOut:
-    """The programs of sets that models are tested on."""
+    """The programs of sets that models are tested on. texts: name of the set and code of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Iterable[tuple[str, str]] = ()) -> None:
         self._same: dict[int, str] = {}
         self._grams: defaultdict[int, list[int]] = defaultdict(list)
         self._programs: list[tuple[str, int]] = []
+        self.texts: list[tuple[str, str]] = []
+        """Name and code of each program."""
         self._seen_codes: set[str] = set()
         self._digest = hashlib.sha256()
+        for name, code in texts:
+            self.add(name, code)
 
     def __len__(self) -> int:
         return len(self._programs)
@@ -97,6 +101,7 @@ class HeldOut:
         if code in self._seen_codes:
             return
         self._seen_codes.add(code)
+        self.texts.append((name, code))
         self._digest.update(code.encode("utf-8", "surrogatepass") + b"\0")
         tokens = tokens_of(code)
         self._same.setdefault(hash(renamed(tokens)), name)

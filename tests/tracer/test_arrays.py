@@ -15,7 +15,7 @@ import pytest
 
 from deskcheck.recording import Program
 from deskcheck.recording.value import Value, decode, render
-from deskcheck.tracer import ReferenceTracer, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, ReferenceTracer, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
 from tests.tracer import agree
 from tests.tracer.process import needs_native
@@ -519,8 +519,8 @@ main()
 
 
 @needs_native
-@pytest.mark.parametrize("granularity", agree.Granularity)
-def test_the_tracers_agree_about_arrays_that_change(granularity: agree.Granularity) -> None:
+@pytest.mark.parametrize("granularity", Granularity)
+def test_the_tracers_agree_about_arrays_that_change(granularity: Granularity) -> None:
     """Memory, shape, type, names of fields, bases, large arrays, and objects in arrays change in place."""
     setting = replace(agree.Setting(), granularity=granularity)
     program = Program(id="changed", code=CHANGED)

@@ -336,9 +336,14 @@ class _ReportOptions:
         bool | None,
         Setting("Open the page in a browser, or print tables here.", flag="--open", off="--terminal"),
     ] = None
-    table: Annotated[str | None, Setting("Print the tables as markdown, latex or csv.", metavar="FORMAT")] = (
-        None
-    )
+    table: Annotated[
+        str | None,
+        Setting(
+            "Print the tables as markdown, latex or csv. themisto: the result table of that paper, as "
+            "Markdown.",
+            metavar="FORMAT",
+        ),
+    ] = None
     by: Annotated[
         tuple[str, ...],
         Setting("Also show scores by a field of the samples. May be given again.", metavar="FIELD"),
@@ -383,15 +388,18 @@ def report(
     opens in the browser."""
     from deskcheck.ask.results.logs import read_logs
     from deskcheck.view.report.report import report_of, report_page
+    from deskcheck.view.report.themisto import themisto_sheets
 
     out, open_, table, power = options.out, options.open_, options.table, options.power
-    if table not in (None, "markdown", "latex", "csv"):
-        raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
+    if table not in (None, "markdown", "latex", "csv", "themisto"):
+        raise InputError(f"--table {table}: the formats are markdown, latex, csv and themisto.")
     if power is not None and not 0 < power <= 1:
         raise InputError(f"--power {power:g}: a difference between two scores is above 0, up to 1.")
-    data = report_of(
-        read_logs(logs, cluster=options.cluster), prices.prices, fields=options.by, difference=power
-    )
+    read = read_logs(logs, cluster=options.cluster)
+    if table == "themisto":
+        print("\n".join(f"{s.title}\n\n{s.markdown()}\n{s.note}\n" for s in themisto_sheets(read.results)))
+        return
+    data = report_of(read, prices.prices, fields=options.by, difference=power)
     if out is not None:
         write_text(out, report_page(data), open_ is True)
     if as_json:

@@ -50,8 +50,13 @@ def _opened(folder: Path, which: str | None, option: str = "--recording") -> tup
 def why(
     folder: Folder,
     expression: Annotated[
-        str, typer.Argument(metavar="EXPR", help="A name, attribute or item: total, cart.items[0].price.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="[EXPR]",
+            help="A name, attribute or item: total, cart.items[0].price. Without it, the last exception; or "
+            "with --at, what that event returned or raised.",
+        ),
+    ] = None,
     *,
     which: Annotated[_Which, Panel(None)],
     at: Annotated[
@@ -61,6 +66,13 @@ def why(
         ),
     ] = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=1000, help="Length of the chain.")] = 10,
+    conditions: Annotated[
+        bool,
+        typer.Option(
+            "--conditions",
+            help="Also follow the conditions under which lines ran, and earlier changes of the same objects.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say which event last changed a value, and where the values came from that its line read.
@@ -73,7 +85,9 @@ def why(
 
     with says_when_interrupted(_INTERRUPTED):
         _, recording = _opened(folder, which.recording)
-        answer = answer_why(recording, expression, at=at, steps=steps, thread=which.thread)
+        answer = answer_why(
+            recording, expression, at=at, steps=steps, thread=which.thread, conditions=conditions
+        )
     if as_json:
         print(json.dumps(answer.to_dict()))
     else:

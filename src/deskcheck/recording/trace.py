@@ -16,6 +16,9 @@ from deskcheck.errors import DamagedRows
 from deskcheck.recording.value import DEPTH, Content, Encoded, Value, decode, extent, loads
 
 CHECKPOINT_EVENTS = 512
+EARLIER = "earlier"
+"""Key of `Row.left_out` of events that only give the state at the start of the trace: the number of events
+that happened before."""
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -73,7 +73,8 @@ class Findings:
         if not self.events:
             yield f"{self.query}: no event"
         else:
-            many = "" if self.stretches == self.events else f" in {self.stretches:,} places"
+            places = f"{self.stretches:,} place{'s' * (self.stretches > 1)}"
+            many = "" if self.stretches == self.events else f" in {places}"
             yield f"{self.query}: {self.events:,} event{'s' * (self.events > 1)}{many}"
         for match in self.matches:
             yield f"  {match.text}"

@@ -5,7 +5,7 @@ What runs in C, or in code that is not recorded, cannot be followed: the answer 
 """
 
 import ast
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from deskcheck.errors import InputError
 from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import Row, State, Trace
+from deskcheck.recording.trace import EARLIER, Row, State, Trace
 from deskcheck.recording.value import Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, SeenObject, Unknown
 from deskcheck.view.queries.find import trace_of
@@ -24,6 +24,7 @@ from deskcheck.view.queries.statements import (
     first_line,
     has_inner_events,
     own_nodes,
+    own_parts,
     place_of,
     sources_of,
     targets,
@@ -31,9 +32,13 @@ from deskcheck.view.queries.statements import (
 
 STEPS = 10
 VALUE_CHARS = 60
+_REPEATS = 2
+"""Number of steps on one line after which other lines come first."""
 _MAX_REACHED = 500
 _DATA = frozenset({"list", "dict", "set", "bytearray", "object", "exception", "array", "table"})
 """Kinds of objects whose contents are part of a value. Iterators and functions are not."""
+CODE = frozenset({"module", "function", "type", "builtin_function_or_method"})
+"""Types of values that are code, and are not followed."""
 _LEAVES = frozenset({"return", "yield", "unwind"})
 
 
@@ -49,7 +54,7 @@ class ValueCause:
     value: str
     how: str
     """``assigned``, ``changed``, ``argument``, ``default``, ``returned``, ``yielded``, ``raised``, ``ended``,
-    or ``unknown``."""
+    ``decided`` for a condition, or ``unknown``."""
     event: int | None
     """The first event that shows the value."""
     line_event: int | None
@@ -77,6 +82,8 @@ class ValueCause:
                 words = f"is {self.value}, {self.how} at event {self.event}, {where}{code}"
             case "raised":
                 words = f"is {self.value}, raised at event {self.event}, {where}{code}"
+            case "decided":
+                words = f"was {self.value} at event {self.event} and decided what ran next, {where}{code}"
             case "ended":
                 words = f"has no value: an exception left it at event {self.event}, {where}{code}"
             case _:
@@ -117,16 +124,26 @@ class Answer:
 
 
 def why(
-    recording: Recording, expression: str, *, at: int | None = None, steps: int = STEPS, thread: int = 0
+    recording: Recording,
+    expression: str | None,
+    *,
+    at: int | None = None,
+    steps: int = STEPS,
+    thread: int = 0,
+    conditions: bool = False,
 ) -> Answer:
     """The event that last changed the value of an expression, and the values that its line read.
 
-    expression: names, attributes and items, such as ``cart.items[0].price``. at: number of the event; by
-    default the last event of the last frame that has the name. steps: length of the chain.
+    Values of lines that the chain has not shown yet come first, so that a loop does not fill it.
+
+    expression: names, attributes and items, such as ``cart.items[0].price``. None: what the event `at`
+    returned, yielded or raised. at: number of the event; by default the last event of the last frame that
+    has the name, or the last exception. steps: length of the chain. conditions: also the conditions under
+    which lines ran, and earlier changes of the same objects by other lines.
 
     Raises InputError if the expression has no value there, or the thread or event does not exist.
     """
-    return _Slicer(recording, trace_of(recording, thread)).answer(expression, at, steps)
+    return _Slicer(recording, trace_of(recording, thread), conditions).answer(expression, at, steps)
 
 
 # -- places and questions ----------------------------------------------------------------------------
@@ -145,11 +162,15 @@ class _Slot:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A value that a line read. at: the event whose state it was read in."""
+    """A value that a line read.
+
+    at: the event whose state it was read in. skip: file and line of changes of its objects that are known.
+    """
 
     expression: str
     slot: _Slot
     at: int
+    skip: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +181,14 @@ class _Result:
     event: int
 
 
-_Query = _Read | _Result
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """The condition under which a line ran. event: where it was evaluated."""
+
+    event: int
+
+
+_Query = _Read | _Result | _Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +220,8 @@ class _Line:
 
 
 class _Slicer:
-    def __init__(self, recording: Recording, trace: Trace) -> None:
+    def __init__(self, recording: Recording, trace: Trace, conditions: bool) -> None:
+        self.conditions = conditions
         self.recording = recording
         self.trace = trace
         self.rows = trace.rows
@@ -201,33 +230,66 @@ class _Slicer:
 
     # -- the answer --
 
-    def answer(self, text: str, event: int | None, max_steps: int) -> Answer:
-        expression = Expression(text)
-        if not expression.names:
-            raise InputError(f"{text!r}: reads no name, so no event changed it.")
+    def answer(self, text: str | None, event: int | None, max_steps: int) -> Answer:
         if not self.rows:
             raise InputError(f"{self.recording.id}: has no events in this thread.")
+        if event is not None and not 0 <= event < len(self.rows):
+            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
+        if text is None:
+            ending = self._ending(event)
+            text, event = ending.expression, ending.event
+            first: list[_Query] = [ending]
+        else:
+            event, first = self._first(Expression(text), event)
+        queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in first)
+        later: deque[tuple[ValueCause, list[_Query]]] = deque()
+        made: list[ValueCause] = []
+        visited: set[tuple[Any, ...]] = set()
+        shown: Counter[tuple[str, int]] = Counter()
+        while (queue or later) and len(made) < max_steps:
+            if queue:
+                query, parent = queue.popleft()
+                step, key, further = self._explain(query)
+                if key in visited:
+                    continue
+                visited.add(key)
+                step = replace(step, parent=parent)
+                if shown[step.file, step.line] >= _REPEATS:
+                    later.append((step, further))
+                    continue
+            else:
+                step, further = later.popleft()
+            shown[step.file, step.line] += 1
+            made.append(replace(step, number=len(made) + 1))
+            queue.extend((more, len(made)) for more in further)
+        more = len({(query, parent) for query, parent in queue}) + len(later)
+        return Answer(self.recording.id, text, event, tuple(made), more)
+
+    def _first(self, expression: Expression, event: int | None) -> tuple[int, list[_Query]]:
+        """The event in whose state an expression is read, and the values that it reads."""
+        if not expression.names:
+            raise InputError(f"{expression.text!r}: reads no name, so no event changed it.")
         if event is None:
             event = self._last_event(expression)
-        if not 0 <= event < len(self.rows):
-            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
         frame = self.rows[event].frame
         self._check(expression, frame, event)
         line = _Line(frame, self.rows[event].file, event, event, {})
         self._visit(expression.tree, line, frozenset())
-        queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in line.queries)
-        made: list[ValueCause] = []
-        visited: set[tuple[Any, ...]] = set()
-        while queue and len(made) < max_steps:
-            query, parent = queue.popleft()
-            step, key, further = self._explain(query)
-            if key in visited:
-                continue
-            visited.add(key)
-            made.append(replace(step, number=len(made) + 1, parent=parent))
-            queue.extend((more, len(made)) for more in further)
-        more = len({(query, parent) for query, parent in queue})
-        return Answer(self.recording.id, text, event, tuple(made), more)
+        return event, line.queries
+
+    def _ending(self, event: int | None) -> _Result:
+        """What an event returned, yielded or raised; without an event, the last exception."""
+        if event is None:
+            raised = (i for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].kind == "raise")
+            event = next(raised, None)
+            if event is None:
+                raise InputError(f"{self.recording.id}: raised no exception. Name a value, or an event.")
+            event = self._first_raise(event)
+        row = self.rows[event]
+        if row.kind not in ("return", "yield", "raise"):
+            raise InputError(f"event {event}: returns and raises nothing. Name a value.")
+        what = "the exception" if row.kind == "raise" else f"{row.function}(...)"
+        return _Result(what, event)
 
     def _last_event(self, expression: Expression) -> int:
         """The last event of the last frame in which all names of an expression have had a value."""
@@ -453,6 +515,8 @@ class _Slicer:
             content = self.state(event).objects.get(value["ref"], {})
             if content.get("kind") in ("function", "class"):
                 return True
+        if isinstance(value, dict) and value.get("type") in CODE:
+            return True
         line.queries.append(_Read(ast.unparse(node), slot, event))
         return True
 
@@ -536,8 +600,13 @@ class _Slicer:
 
     # -- changes --
 
-    def _last_change(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
-        """The last event that changed the value of a slot, and the object whose content changed, if any."""
+    def _last_change(
+        self, slot: _Slot, event: int, skip: frozenset[tuple[str, int]] = frozenset()
+    ) -> tuple[int, int | None] | None:
+        """The last event that changed the value of a slot, and the object whose content changed, if any.
+
+        skip: lines whose changes of objects do not count.
+        """
         own = self._last_write(slot, event)
         value = self._slot_value(slot, self.state(event))
         floor = -1 if own is None else own[0]
@@ -545,7 +614,16 @@ class _Slicer:
         if slot.kind == "object":
             numbers.add(int(slot.owner))
         inner = self._last_content_change(numbers, event, floor) if numbers else None
+        while inner is not None and skip and self._changing_line(inner[0]) in skip:
+            inner = self._last_content_change(numbers, inner[0] - 1, floor)
         return inner or own
+
+    def _changing_line(self, event: int) -> tuple[str, int] | None:
+        """File and line that ran before an event in its frame."""
+        row = self.rows[event]
+        frame = loads(row.caller)["frame"] if row.kind in ("call", "resume") and row.caller else row.frame
+        line = self._line(frame, event)
+        return None if line is None else (line.file, self.rows[line.before].line)
 
     def _last_write(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
         if slot.kind == "object":
@@ -635,11 +713,17 @@ class _Slicer:
 
     def _explain(self, query: _Query) -> tuple[ValueCause, tuple[Any, ...], list[_Query]]:
         """The step of a query, a key that is equal for the same step, and the queries that follow."""
+        if isinstance(query, _Decision):
+            step, line = self._explain_decision(query)
+            return step, ("decision", query.event), [*line.queries, *self._decision(query.event)]
         if isinstance(query, _Result):
-            step, line = self._explain_result(query)
-            return step, (query.event,), [] if line is None else line.queries
+            step, result_line = self._explain_result(query)
+            further = [] if result_line is None else result_line.queries
+            returned = self.statements.at(self.rows[query.event].file, self.rows[query.event].line)
+            at_end = step.how == "returned" and not isinstance(returned, ast.Return)
+            return step, (query.event,), [*further, *self._decision(step.line_event, at_end=at_end)]
         state = self.state(query.at)
-        change = self._last_change(query.slot, query.at)
+        change = self._last_change(query.slot, query.at, query.skip)
         encoded = self._slot_value(query.slot, state)
         text = "not there" if encoded is _NOTHING else self._text(encoded, state)
         made = ValueCause(0, None, query.expression, text, "unknown", None, None)
@@ -647,8 +731,72 @@ class _Slicer:
             reason = "no recorded event changed it: it is older, or code that is not recorded made it"
             return replace(made, unknown=reason), (query.slot, None), []
         event, number = change
+        row = self.rows[event]
+        if row.left_out and EARLIER in loads(row.left_out):
+            reason = f"it is older than event {event}, the start of the recording"
+            return replace(made, unknown=reason), (query.slot, None), []
         step, queries = self._explain_change(replace(made, event=event), query, number)
+        if not self.conditions:
+            return step, (query.slot, event), queries
+        if step.how in ("assigned", "changed"):
+            queries = [*queries, *self._decision(step.line_event)]
+        if number is None and query.slot.kind in ("local", "global"):
+            queries = [*queries, *self._not_assigned(query, event)]
+        if number is not None and step.line_event is not None:
+            known = query.skip | {(step.file, self.rows[step.line_event].line)}
+            queries.append(replace(query, at=event - 1, skip=known))
+        elif query.skip:
+            queries = [replace(q, skip=query.skip) if isinstance(q, _Read) else q for q in queries]
         return step, (query.slot, event), queries
+
+    def _decision(self, event: int | None, *, at_end: bool = False) -> list[_Query]:
+        """The last condition before a line that decided that it ran, in its frame."""
+        if not self.conditions or event is None:
+            return []
+        row = self.rows[event]
+        deciding = self.statements.deciding(row.file, self.statements.at(row.file, row.line), at_end=at_end)
+        if not deciding:
+            return []
+        for i in range(event - 1, -1, -1):
+            before = self.rows[i]
+            if before.frame == row.frame:
+                if before.kind == "line" and self.statements.at(before.file, before.line) in deciding:
+                    return [_Decision(i)]
+                if before.kind == "call":
+                    break
+        return []
+
+    def _not_assigned(self, query: _Read, event: int) -> list[_Query]:
+        """The conditions after an assignment that could have led to another one of the same name.
+
+        Such values are in a relevant slice (Agrawal, Horgan, Krauser and London 1993), not in a dynamic one.
+        """
+        frame = query.slot.owner if query.slot.kind == "local" else self.rows[query.at].frame
+        found: dict[Any, _Query] = {}
+        for i in range(query.at - 1, event - 1, -1):
+            row = self.rows[i]
+            if row.frame == frame and row.kind == "line":
+                statement = self.statements.at(row.file, row.line)
+                if statement not in found and statement in self.statements.guarding(
+                    row.file, statement, query.slot.key
+                ):
+                    found[statement] = _Decision(i)
+        return sorted(found.values(), key=lambda decision: -decision.event)  # type: ignore[union-attr]
+
+    def _explain_decision(self, query: _Decision) -> tuple[ValueCause, _Line]:
+        row = self.rows[query.event]
+        statement = self.statements.at(row.file, row.line)
+        after = next(i for i in range(query.event + 1, len(self.rows)) if self.rows[i].frame == row.frame)
+        line = self._line(row.frame, after)
+        assert line is not None
+        loop = isinstance(statement, ast.For | ast.AsyncFor)
+        tested = (own_parts(statement) or ())[1 if loop else 0]
+        self._visit(tested, line, frozenset())
+        truth = self._truth(tested, line) if not loop else None
+        value = "looped over" if loop else "tested" if truth is None else str(truth)
+        where = self._where(row, statement)
+        step = ValueCause(0, None, ast.unparse(tested), value, "decided", query.event, query.event, **where)
+        return replace(step, unknown=self._unrecorded(line.unrecorded)), line
 
     def _explain_change(
         self, step: ValueCause, query: _Read, number: int | None

@@ -101,9 +101,19 @@ interface Last {
 export const VALUED = new Set(["return", "yield", "resume", "raise"]);
 const LEAVES = new Set(["return", "unwind", "yield"]);
 
+/** The text of a name after an edit, whose numbers count characters, not UTF-16 units. */
+function edited(old: Encoded | undefined, change: { [key: string]: any }): Encoded {
+  const before = typeof old === "string" ? old : old && typeof old === "object" ? String(old.str ?? "") : "";
+  const [at, removed, text] = change.edit;
+  const points = Array.from(before);
+  const made = points.slice(0, at).join("") + text + points.slice(at + removed).join("");
+  return "cut" in change ? { str: made, length: change.length, cut: change.cut } : made;
+}
+
 function update(names: Names, changes: Record<string, Encoded>): void {
   for (const [name, value] of Object.entries(changes)) {
     if (value !== null && typeof value === "object" && "unbound" in value) names.delete(name);
+    else if (value !== null && typeof value === "object" && "edit" in value) names.set(name, edited(names.get(name), value));
     else names.set(name, value);
   }
 }

@@ -186,6 +186,7 @@ class LessonShard:
         self.folder = folder
         self.name = name
         self.schema = schema
+        self.rows = 0
         self._files: dict[str, pq.ParquetWriter] = {}
 
     def _part(self, split: str) -> Path:
@@ -196,6 +197,7 @@ class LessonShard:
             if split not in self._files:
                 self._files[split] = file_writer(self._part(split), self.schema)
             self._files[split].write_table(rows.table(self.schema))
+        self.rows += len(rows)
 
     def finish(self) -> dict[str, Path]:
         """Give the files their names. Returns them by split."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from deskcheck.ask.questions.notebook_past import COMPUTED, IN_STATE, SHOWN, need
+from deskcheck.ask.samples.notebook_past import COMPUTED, IN_STATE, SHOWN, need
 from deskcheck.cli import app
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PAST_VIEWS

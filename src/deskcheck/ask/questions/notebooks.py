@@ -24,8 +24,8 @@ from typing import Any
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.questions.load import Folder
-from deskcheck.ask.questions.notebook_past import need, past_view
 from deskcheck.ask.questions.settings import NotebookOptions
+from deskcheck.ask.samples.notebook_past import need, past_view
 from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows

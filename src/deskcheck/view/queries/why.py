@@ -187,6 +187,10 @@ class _Decision:
 
     event: int
 
+    @property
+    def expression(self) -> str:
+        return "the condition"
+
 
 Query = Read | _Result | _Decision
 

@@ -120,7 +120,7 @@ def page(
         "",
         "This page shows the result of asking every kind of question about one project: how many",
         "questions of each kind there are, how models that need no network answer them, and why some",
-        "recordings are not asked about. It is for people who plan a benchmark of their own code. The",
+        "recordings are not asked about. It is for people who plan a private benchmark of a project. The",
         f"recordings are of the calls that the tests of {name} make. This command makes recordings",
         "and questions from the project's source distribution:",
         "",

@@ -125,9 +125,16 @@ def test_lines_grow_with_a_reason_only(
 
 
 def test_settings_are_followed(package: Path) -> None:
-    """Files that name the class, and those that take one of its fields only to hand it on."""
-    (package / "ground" / "settings.py").write_text("class RunSettings:\n    seed: int = 1\n")
-    (package / "middle" / "passes.py").write_text("def pass_on(seed: int):\n    return run(seed=seed)\n")
+    """Files that name the class, and those that take one of its fields only to hand it on.
+
+    A field of a type that anything may have counts in files that import the settings.
+    """
+    (package / "ground" / "settings.py").write_text(
+        "START = 1\n\n\nclass RunSettings:\n    seed: int = START\n"
+    )
+    passes = "def pass_on(seed: int):\n    return run(seed=seed)\n"
+    (package / "middle" / "passes.py").write_text(f"from house.ground.settings import START\n{passes}")
+    (package / "middle" / "draws.py").write_text(passes)
     (package / "middle" / "uses.py").write_text("def use(seed: int):\n    return run(seed + 1)\n")
     (package / "cli" / "names.py").write_text("def read(settings: RunSettings):\n    return settings\n")
     ran = subprocess.run([*COMMAND, "--json", str(package)], capture_output=True, text=True, check=True)

@@ -41,6 +41,7 @@ def test_what_is_stored(tmp_path: Path) -> None:
     assert same == [0, 2, 3, 4]
     assert after["cells"][1]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": ["é 1\n"]}]
     assert outputs(path)[5][0]["data"]["text/html"] == ["<b>x\n", "y</b>"]
+    assert [*outputs(path)[5][0]] == sorted(outputs(path)[5][0])  # the order in which Jupyter saves
     assert outputs(path)[6][0]["text"] == [f"{tmp_path.resolve()}\n"]
     assert outputs(path)[6][1]["ename"] == "ZeroDivisionError"
     for each in (before, after):
@@ -53,8 +54,9 @@ def test_what_is_stored(tmp_path: Path) -> None:
 
 
 def test_one_cell_and_the_form_of_the_file(tmp_path: Path) -> None:
-    """With ``--cell`` that alone; indents and the end of the file stay."""
-    path = save(tmp_path / "a.ipynb", cell("print(1)", printed("2\n")), cell("print(2)", printed("3\n")))
+    """With ``--cell`` that alone; indents, escapes and the end of the file stay."""
+    cells = cell("print(1)", printed("2\n")), cell("print(2)", printed("3\n")), cell("'é'", shown("'é'"))
+    path = save(tmp_path / "a.ipynb", *cells)
     text = json.dumps(json.loads(path.read_text()), indent="\t") + "\n"
     path.write_text(text)
     runner = CliRunner()

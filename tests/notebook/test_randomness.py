@@ -247,6 +247,9 @@ class TestRuns:
         (_, strict) = self.check(tmp_path, *cells, strict_random=True)
         assert strict.status is CellStatus.NOT_REPEATABLE
         assert reason(strict) == "draws from random without a seed; equal in 3 runs"
+        assert strict.allowed is None
+        (_, accepted) = self.check(tmp_path, *cells, strict_random=True, allow_random=True)
+        assert (accepted.status, accepted.allowed) == (CellStatus.NOT_REPEATABLE, "--allow-random")
 
     @pytest.mark.parametrize(
         ("source", "tags", "settings", "why"),

@@ -140,6 +140,22 @@ def test_a_folder_from_the_command_line(tmp_path: Path) -> None:
     assert json.loads(CliRunner().invoke(app, command).stdout)["skipped"] == 1
 
 
+WIDGETS = (
+    """from comm import create_comm
+def captures(widget, on):
+    request = get_ipython().kernel.get_parent()["header"]["msg_id"] if on else ""
+    widget.send({"method": "update", "state": {"msg_id": request}})
+model = {"_model_module": "@jupyter-widgets/output", "_model_name": "OutputModel"}
+state = {"state": {**model, "outputs": [], "msg_id": ""}}
+out, inner = (create_comm(target_name="jupyter.widget", data=state) for _ in range(2))""",
+    "print('before')\ncaptures(out, True); print('in the widget'); display(5); captures(out, False)\n6",
+    "captures(out, True); captures(inner, True); captures(inner, False); print('in it'); captures(out, False)",
+    "old = display('old', display_id=True)\ncaptures(out, True); clear_output(); old.update('new')",
+    "print('the next request is not captured')",
+)
+"""What an Output widget shows is not an output of the cell."""
+
+
 def test_the_same_outputs_as_nbclient(tmp_path: Path) -> None:
     """What nbclient keeps of a cell's outputs, and what a reader sees of ours, are the same."""
     nbformat = pytest.importorskip("nbformat", reason="would have proved that outputs are those of nbclient")
@@ -151,6 +167,7 @@ def test_the_same_outputs_as_nbclient(tmp_path: Path) -> None:
         "d = display('old', display_id='k'); d.update('new')\n[1] * 3",
         "clear_output(wait=True); print('left')",
         "{}['key']",
+        *WIDGETS,
     )
     book = nbformat.reads(text.decode(), as_version=4)
     nbclient.NotebookClient(book, allow_errors=True, kernel_name="python3").execute()

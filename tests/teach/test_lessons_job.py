@@ -19,7 +19,7 @@ from deskcheck.jobs.job import TRIES
 from deskcheck.jobs.status import changed, failures, status
 from deskcheck.recording import InputError, Program, RecordingError
 from deskcheck.recording.reader import Recordings
-from deskcheck.teach.lessons import job as job_module
+from deskcheck.teach.lessons.census import census_of
 from deskcheck.teach.lessons.job import build_in_shards
 from deskcheck.teach.lessons.lessons import LessonSettings, build
 from tests.conftest import skip_without_ray
@@ -195,11 +195,11 @@ def test_a_program_that_ends_its_worker_stands_alone(
         "        if name == 'deskcheck.teach.lessons.making':\n"
         "            sys.meta_path.remove(self)\n"
         "            import deskcheck.teach.lessons.tokens as tokens\n"
-        "            encode = tokens.Bytes.encode\n"
+        "            data = tokens.Bytes.data\n"
         "            def deadly(self, text):\n"
         "                if 'deadly' in text: os._exit(9)\n"
-        "                return encode(self, text)\n"
-        "            tokens.Bytes.encode = deadly\n"
+        "                return data(self, text)\n"
+        "            tokens.Bytes.data = deadly\n"
         "sys.meta_path.insert(0, Finder())\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(hook), os.environ.get("PYTHONPATH", "")]))
@@ -256,7 +256,7 @@ def test_what_is_held_out_is_held_out(record: Recorded, tmp_path: Path) -> None:
 def test_programs_are_grouped_and_stay_in_order(runs: list[Path]) -> None:
     """Every recording is in one item, all runs of a program in one, programs in order of their first run."""
     folders = [Recordings(folder) for folder in runs]
-    census = job_module._census(folders, SETTINGS)
+    census = census_of(folders, SETTINGS)
     found = [json.loads(item.line) for item in census.items()]
     every = [(n, shard, row) for n, folder in enumerate(folders) for shard, row, _ in folder.columns("id")]
     assert sorted(tuple(where) for item in found for where in item) == sorted(every)

@@ -6,13 +6,19 @@ not change output, exceptions or the exit status.
 
 from typing import TYPE_CHECKING
 
+from deskcheck.lazy import lazily
 from deskcheck.tracer.limits import Granularity, TraceLimits
-from deskcheck.tracer.reference import ReferenceTracer
 
 if TYPE_CHECKING:
     from deskcheck.tracer.native import NativeTracer
+    from deskcheck.tracer.reference import ReferenceTracer
 
 __all__ = ["Granularity", "ReferenceTracer", "TraceLimits", "tracer_class"]
+__getattr__, _ = lazily(__name__, {"reference": ("ReferenceTracer",)})  # callers of programs need only limits
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def tracer_class(name: str | None = None) -> "type[NativeTracer] | type[ReferenceTracer]":
@@ -23,12 +29,15 @@ def tracer_class(name: str | None = None) -> "type[NativeTracer] | type[Referenc
 
     Raises ValueError for other names.
     """
-    if name not in (None, "native", ReferenceTracer.name):
+    if name not in (None, "native", "reference"):
         raise ValueError(f"unknown tracer {name!r}. The tracers are native and reference.")
-    if name == ReferenceTracer.name:
-        return ReferenceTracer
-    try:
-        from deskcheck.tracer.native import NativeTracer
-    except ImportError:
-        return ReferenceTracer
-    return NativeTracer
+    if name != "reference":
+        try:
+            from deskcheck.tracer.native import NativeTracer
+        except ImportError:
+            pass
+        else:
+            return NativeTracer
+    from deskcheck.tracer.reference import ReferenceTracer
+
+    return ReferenceTracer

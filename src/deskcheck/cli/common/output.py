@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from deskcheck.errors import DeskcheckError, InputError
 from deskcheck.files import write_file
@@ -109,6 +108,8 @@ def progress_bar(quiet: bool) -> Iterator[Any]:
     if quiet or not sys.stderr.isatty():
         yield lambda text, finished=None, total=None: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (
         TextColumn("{task.fields[what]:<32}", markup=False),
         BarColumn(pulse_style="cyan"),

@@ -27,6 +27,8 @@ _NEW = (CellStatus.DIFFERENT, CellStatus.NO_STORED_OUTPUT)
 _ASKED = (*_NEW, CellStatus.NORMALISED)
 """Statuses that can be accepted."""
 _INDENT = re.compile(r"\{\r?\n([ \t]*)\"")
+_ESCAPE = re.compile(r"\\u(?!00[0-7])")
+"""An escape of a character that is not ASCII: Python's `json.dump` writes them, Jupyter does not."""
 
 
 @dataclass(slots=True)
@@ -131,13 +133,14 @@ def _raw(output: Output, root: Path | None) -> dict[str, Any]:
         mime: value if mime.startswith("image/") and mime != "image/svg+xml" else lines(value)
         for mime, value in sorted(output.data.items())
     }
-    raw = {"data": data, "metadata": output.metadata, "output_type": output.type}
-    return raw | ({"execution_count": output.count} if output.type == "execute_result" else {})
+    count = {"execution_count": output.count} if output.type == "execute_result" else {}
+    return {"data": data, **count, "metadata": output.metadata, "output_type": output.type}
 
 
 def _written(notebook: Any, before: bytes) -> str:
-    """The notebook as JSON, with the indents and the end of the file before."""
+    """The notebook as JSON, with the indents, the escapes and the end of the file before."""
     text = before.decode("utf-8", "replace")
     indent = _INDENT.search(text)
     end = "\n" if text.endswith("\n") else ""
-    return json.dumps(notebook, ensure_ascii=False, indent=indent[1] if indent else 1) + end
+    escapes = text.isascii() and _ESCAPE.search(text) is not None
+    return json.dumps(notebook, ensure_ascii=escapes, indent=indent[1] if indent else 1) + end

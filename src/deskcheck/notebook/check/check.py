@@ -526,7 +526,8 @@ class _Comparison:
                 continue
             cell_report = self._cell(cell, number, stored, ran, before, updates.get(cell.id, ()))
             if ran is not None:
-                cell_report = self._strict(replace(cell_report, note=note(ran, fresh.limits.get("runs", 1))))
+                noted = replace(cell_report, note=note(ran, fresh.limits.get("runs", 1)))
+                cell_report = self._strict(noted, markers_of(cell))
             before.add(cell_report, None if ran is None or ran.confined == "output" else ran.confined)
             if ended is None and ran is not None and _exits(Text.of(ran.shown())):
                 ended = number
@@ -624,11 +625,11 @@ class _Comparison:
             return "its tag says that its output is random"
         return "--allow-random" if random and self.settings.allow_random else None
 
-    def _strict(self, cell: CellReport) -> CellReport:
+    def _strict(self, cell: CellReport, marks: Collection[Marker]) -> CellReport:
         """With ``--strict-random`` a cell that draws without a seed is not repeatable."""
         if not self.settings.strict_random or cell.note is None or cell.status not in _SUCCESSES:
             return cell
-        return replace(cell, status=CellStatus.NOT_REPEATABLE)
+        return replace(cell, status=CellStatus.NOT_REPEATABLE, allowed=self._allowed(marks, random=True))
 
     def _withheld(self, cell: CellReport, before: "_Before") -> str | None:
         """The rule that withheld a variable of the environment from a cell that reads it, itself or through

@@ -226,6 +226,8 @@ class Collected:
         self.chars_left = output_chars
         self.beyond: dict[str, int] = {}
         """Stream -> number of its last output, to which left-out characters are added."""
+        self._widgets: list[str] = []
+        """Widgets that show the next outputs in place of the cell; the last one takes them."""
 
     def take(self, message: Message) -> None:
         kind, content = message.kind, message.content
@@ -233,6 +235,12 @@ class Collected:
             self.idle = content["execution_state"] == "idle"
         elif kind == "execute_input":
             self.count = content.get("execution_count")
+        elif kind.startswith("comm_"):
+            self._redirect(content, message.parent)
+        elif kind == "update_display_data":
+            self._display(kind, content)
+        elif self._widgets:
+            return  # no front end stores them as outputs of the cell
         elif kind == "stream":
             self._stream(content["name"], content["text"], goes_on=content.get(GOES_ON, False))
         elif kind == "clear_output":
@@ -251,8 +259,18 @@ class Collected:
                     at_s=self._at(),
                 )
             )
-        elif kind in ("execute_result", "display_data", "update_display_data"):
+        elif kind in ("execute_result", "display_data"):
             self._display(kind, content)
+
+    def _redirect(self, content: Mapping[str, Any], request: str | None) -> None:
+        """A message of a widget. `msg_id` in its state is the request whose outputs it takes (the *Output
+        widget* of Jupyter's widget messages); an empty one ends that."""
+        data, widget = content.get("data"), str(content.get("comm_id"))
+        state = data.get("state") if isinstance(data, dict) else None
+        if isinstance(state, dict) and "msg_id" in state:
+            self._widgets = [other for other in self._widgets if other != widget]
+            if request and state["msg_id"] == request:
+                self._widgets.append(widget)
 
     def _at(self) -> float:
         return round(time.monotonic() - self.clock, 6)

@@ -6,6 +6,7 @@ variables.
 
 import functools
 import os
+import re
 import site
 import sys
 import time
@@ -354,5 +355,15 @@ def packages(*, fresh: bool = True) -> dict[str, str]:
 def _packages(fresh: bool) -> list[tuple[str, str]]:
     sites = {*site.getsitepackages()}  # and no home folder with more of them
     path = [folder for folder in sys.path if not fresh or folder in sites]
-    named = ((package.metadata["Name"], package.version) for package in metadata.distributions(path=path))
-    return sorted({name: version for name, version in named if name}.items())
+    headers = map(_headers, metadata.distributions(path=path))
+    return sorted({header["Name"]: header["Version"] for header in headers if len(header) == 2}.items())
+
+
+_HEADER = re.compile(r"^(Name|Version):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+
+
+def _headers(package: metadata.Distribution) -> dict[str, str]:
+    """Name and version as the metadata have them. To parse all fields and the description, as importlib does,
+    takes ten times as long: a tenth of the time of a small notebook."""
+    text = package.read_text("METADATA") or package.read_text("PKG-INFO") or ""
+    return dict(_HEADER.findall(text.partition("\n\n")[0])[::-1])  # the first of equal ones, like importlib

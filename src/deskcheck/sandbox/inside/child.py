@@ -55,7 +55,8 @@ from deskcheck.tracer.stdout import StdoutHearing
 
 sys.path.remove(_package_root)
 
-tracer_class()  # imported before the first fork
+for _name in (None, "reference"):
+    tracer_class(_name)  # imported before the first fork
 if compiled is not None:
     compiled.watch(None)
 

@@ -1,59 +1,48 @@
 """Makes lessons as a job in shards.
 
-Splits, duplicates, shares and held-out programs depend only on the program. So all runs of a program are one
-item of the job, and the rows are those of `lessons.build`, in other files. The lessons of one program are
-never divided among machines.
+All runs of a program are one item of the job (`census`), and the rows are those of `lessons.build`, in other
+files. The lessons of one program are never divided among machines.
 """
 
-import hashlib
 import json
 import os
 import shutil
 import time
-from array import array
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import lru_cache
-from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from deskcheck._version import __version__
 from deskcheck.files import read_file, read_json, sync
-from deskcheck.jobs import Item, Job, JobSummary, Progress, Runner, run_job
+from deskcheck.jobs import Job, JobSummary, Progress, Runner, run_job
 from deskcheck.jobs.job_folder import JobFolder, write_whole
 from deskcheck.jobs.manifest import Line
 from deskcheck.jobs.plan import SIZE, digest, read_items
 from deskcheck.jobs.work import check_seen, file_facts
-from deskcheck.recording import InputError, Recording, RecordingError
+from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.sources.near import HeldOut
-from deskcheck.teach.lessons import mixing, questions
+from deskcheck.teach.lessons import mixing
+from deskcheck.teach.lessons.census import Place, PlacedRecordings, make_lessons
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
-    held_out_programs,
-    note_not_cleared,
-    open_recordings,
+    read_all,
     refuse_nothing,
     state_head,
     write_state,
 )
-from deskcheck.teach.lessons.making import Maker
-from deskcheck.teach.lessons.runs import Choice, if_cleared, known_by, origin
-from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, program_sha256
+from deskcheck.teach.lessons.making import schema_of
+from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary
 from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, file_writer
 from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 
 _HELD_OUT = "held_out.jsonl"
 _ENDED = "ended the process that made its lessons"
-_DIGEST = 16
-_SOME = 1 << 16
 
 
 def build_in_shards(
@@ -76,30 +65,22 @@ def build_in_shards(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    tokenizer = open_tokenizer(settings.tokenizer)  # one that cannot be had is said at once
-    questions.check(settings)
-    mixing.mixes_of(settings)
-    folders = [open_recordings(folder) for folder in runs]
-    held_out = HeldOut()
-    texts = [*held_out_programs(settings, note)]
-    for name, code in texts:
-        held_out.add(name, code)
-    census = _census(folders, settings)
-    note_not_cleared(census.not_cleared, note)
+    tokenizer, held_out, census = read_all(runs, settings, note)
     head = state_head(settings, census.sha256, held_out.sha256)
     summary = LessonSummary()
 
     def begin(job_folder: JobFolder) -> None:
         (job_folder.folder / STATE_NAME).unlink(missing_ok=True)
-        write_whole(job_folder.hidden / _HELD_OUT, "".join(json.dumps(text) + "\n" for text in texts))
+        texts = "".join(json.dumps(text) + "\n" for text in held_out.texts)
+        write_whole(job_folder.hidden / _HELD_OUT, texts)
 
     def finish(job_folder: JobFolder, lines: Sequence[Line]) -> None:
         for line in lines:
             summary.add(LessonSummary(**line["summary"]))
-        write_state(job_folder.folder, head, summary, recordings=summary.recordings)
+        write_state(job_folder.folder, head, summary)
 
     task = {
-        "runs": [str(folder.folder.resolve()) for folder in folders],
+        "runs": [str(folder.folder.resolve()) for folder in census.folders],
         "settings": asdict(settings),
         "held_out": held_out.sha256,
         "deskcheck": __version__,
@@ -127,111 +108,7 @@ def build_in_shards(
     return summary, job_summary
 
 
-# -- the plan ----------------------------------------------------------------------------------------
-
-
-class _Stretch(NamedTuple):
-    """Consecutive recordings of one shard. first: number of its first among all recordings."""
-
-    first: int
-    folder: int
-    shard: str
-
-
-@dataclass
-class _Census:
-    """All recordings, in about forty bytes of memory each."""
-
-    folders: list[Recordings]
-    stretches: list[_Stretch] = field(default_factory=list)
-    programs: "array[int]" = field(default_factory=lambda: array("Q"))
-    """64 bits of the hash of each recording's program."""
-    known_by: bytearray = field(default_factory=bytearray)
-    """Digests that distinguish the recordings."""
-    not_cleared: Counter[str] = field(default_factory=Counter)
-    sha256: str = ""
-
-    def items(self) -> Iterator[Item]:
-        """Each program with its runs, in the order of their first runs."""
-        column = pa.Array.from_buffers(pa.uint64(), len(self.programs), [None, pa.py_buffer(self.programs)])
-        codes = column.dictionary_encode().indices
-        order = pc.array_sort_indices(codes)  # stable: runs of a program stay in order
-        places = (
-            (code, number)
-            for at in range(0, len(order), _SOME)
-            for code, number in zip(
-                codes.take(order.slice(at, _SOME)).to_pylist(),
-                order.slice(at, _SOME).to_pylist(),
-                strict=True,
-            )
-        )
-        for _, group in groupby(places, key=lambda pair: pair[0]):
-            yield self._item([number for _, number in group])
-
-    def _item(self, places: list[int]) -> Item:
-        decides = b"".join(
-            self.known_by[_DIGEST * number : _DIGEST * (number + 1)] for number in places
-        ).hex()
-        return Item(f"{self.programs[places[0]]:016x}", json.dumps([self._where(p) for p in places]), decides)
-
-    def _where(self, number: int) -> tuple[int, str, int]:
-        """Folder, shard and row of a recording."""
-        low, high = 0, len(self.stretches)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.stretches[middle].first <= number:
-                low = middle
-            else:
-                high = middle
-        stretch = self.stretches[low]
-        return stretch.folder, stretch.shard, number - stretch.first
-
-
-def _census(folders: list[Recordings], settings: LessonSettings) -> _Census:
-    """Reads all recordings once.
-
-    Raises InputError if none is cleared for training, unless the settings allow any licence.
-    """
-    census = _Census(folders)
-    sha256 = hashlib.sha256()
-    columns = ("id", "code", "n_events", "threads", "train_ok", "source", "licence")
-    for number, folder in enumerate(folders):
-        for shard, row, id_, code, events, threads, train_ok, source, licence in folder.columns(*columns):
-            if row == 0:
-                census.stretches.append(_Stretch(len(census.programs), number, shard))
-            if threads > 1:
-                events = len(folder.at(shard, row).trace)
-            program = program_sha256(code)
-            identity = known_by(id_, program, events)
-            sha256.update(identity)
-            census.programs.append(int(program[:16], 16))
-            census.known_by += hashlib.blake2b(identity, digest_size=_DIGEST).digest()
-            if not train_ok and not settings.any_licence:
-                census.not_cleared[origin(source, licence)] += 1
-    census.sha256 = sha256.hexdigest()
-    count = len(census.programs)
-    if census.not_cleared.total() == count:
-        raise InputError(f"none of {count} recordings gives lessons. {if_cleared(census.not_cleared)}")
-    return census
-
-
 # -- the work ----------------------------------------------------------------------------------------
-
-
-class _Some:
-    """Some of the recordings, in the order of all recordings."""
-
-    def __init__(self, folders: list[str], items: list[list[tuple[int, str, int]]]) -> None:
-        rows = [(folder, shard, row) for item in items for folder, shard, row in item]
-        self.where = sorted(rows, key=lambda row: (row[0], len(row[1]), *row[1:]))
-        shards: dict[int, set[str]] = {}
-        for folder, shard, _ in self.where:
-            shards.setdefault(folder, set()).add(shard)
-        self.folders = {number: Recordings(folders[number], shards=names) for number, names in shards.items()}
-
-    def __iter__(self) -> Iterator[Recording]:
-        for folder, shard, row in self.where:
-            yield self.folders[folder].at(shard, row)
 
 
 @lru_cache(maxsize=1)
@@ -242,9 +119,7 @@ def _tokenizer(name: str) -> AnyTokenizer:
 @lru_cache(maxsize=1)
 def _held_out(path: Path, sha256: str) -> HeldOut:
     """The held-out programs, as the driver wrote them. sha256: their digest."""
-    held_out = HeldOut()
-    for name, code in read_items(path, 0, 1 << 60):
-        held_out.add(name, code)
+    held_out = HeldOut(read_items(path, 0, 1 << 60))
     if held_out.sha256 != sha256:
         raise InputError(f"{path}: was changed while the job ran. Start the job again.")
     return held_out
@@ -291,25 +166,17 @@ def _make(task: dict[str, Any]) -> Line | None:
 def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> LessonSummary:
     settings = LessonSettings(**{name: _tuple(value) for name, value in task["settings"].items()})
     tokenizer = _tokenizer(settings.tokenizer)
-    recordings = _Some(task["runs"], items)
     held_out = _held_out(JobFolder(task["folder"]).hidden / _HELD_OUT, task["held_out"])
-    choice = Choice(recordings, settings, tokenizer, held_out)
-    maker = Maker(settings, tokenizer, choice)
-    maker.summary.programs = choice.usable
-    shard = LessonShard(scratch, task["shard"], maker.schema)
-    for number, recording in enumerate(recordings):
-        maker.add(number, recording, shard)
-        maker.finished(number, recording)
-    maker.flush(shard)
-    shard.finish()
-    return maker.summary
+    recordings = PlacedRecordings(task["runs"], (place for item in items for place in item))
+    shard = LessonShard(scratch, task["shard"], schema_of(settings, tokenizer))
+    return make_lessons(recordings, shard, settings, tokenizer, held_out)
 
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _named(task: dict[str, Any], where: tuple[int, str, int]) -> str:
+def _named(task: dict[str, Any], where: Place) -> str:
     """The id of a recording; its place if it cannot be read."""
     folder, shard, row = where
     columns = Recordings(task["runs"][folder], shards={shard}).columns("id")

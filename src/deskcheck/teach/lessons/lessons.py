@@ -1,28 +1,28 @@
 """Lessons: recordings as rows that a model learns from. docs/reference/lessons.md describes the columns.
 
-`build` reads recordings in order, in constant memory, and writes shards that are complete or absent. Called
-again on the same folder, it resumes. Nothing is truncated, and nothing is left out silently: ``lessons.json``
-counts the recordings without lessons by reason. A first pass reads only the programs, so that errors appear
-before hours are spent.
+`build` makes shards of so many programs, in the order of their first runs, which are complete or absent.
+Called again on the same folder, it resumes. Nothing is truncated, and nothing is left out silently:
+``lessons.json`` counts the recordings without lessons by reason.
 """
 
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from deskcheck.files import FolderLock, disk_errors, read_file, read_json, sync
-from deskcheck.recording import InputError, Recording, RecordingError
+from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.sources import programs
 from deskcheck.sources.near import HeldOut
 from deskcheck.teach.lessons import mixing, questions
-from deskcheck.teach.lessons.making import Maker
-from deskcheck.teach.lessons.runs import Choice
+from deskcheck.teach.lessons.census import Census, PlacedRecordings, census_of, make_lessons
+from deskcheck.teach.lessons.making import Maker, schema_of
 from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256
 from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, shard_files
 from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
@@ -30,8 +30,7 @@ from deskcheck.teach.lessons.tokens import AnyTokenizer, open_tokenizer
 __all__ = ["LessonSettings", "LessonSummary", "build", "program_sha256"]
 
 FORMAT = 1
-_SHARD_ROWS = 100_000
-_SHARD_BYTES = 256 << 20
+_SHARD_PROGRAMS = 1000
 _UNWRITTEN = 100
 """Stop after this many lessons if the tokenizer can write none of them."""
 
@@ -53,40 +52,36 @@ def build(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    tokenizer = open_tokenizer(settings.tokenizer)
-    questions.check(settings)
-    mixing.mixes_of(settings)
-    recordings = _All([open_recordings(folder) for folder in runs])
-    held_out = HeldOut()
-    for name, code in held_out_programs(settings, note):
-        held_out.add(name, code)
-    choice = Choice(recordings, settings, tokenizer, held_out)
-    choice.refuse_what_leaves_nothing()
-    note_not_cleared(choice.not_cleared, note)
+    tokenizer, held_out, census = read_all(runs, settings, note)
     folder = Path(out)
     with disk_errors(folder, "write lessons here"):
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder)
     try:
-        summary = _Builder(folder, settings, tokenizer, choice).build(progress)
+        summary = _Builder(folder, settings, tokenizer, held_out, census).build(progress)
         mixing.add_mixed(folder, settings, tokenizer, summary, note)
         return summary
     finally:
         lock.release()
 
 
-class _All:
-    """The recordings of several folders, one after another."""
+def read_all(
+    runs: Sequence[str | os.PathLike[str]], settings: LessonSettings, note: Callable[[str], None]
+) -> tuple[AnyTokenizer, HeldOut, Census]:
+    """Everything that decides lessons. Raises the errors of `build` that need no lesson."""
+    tokenizer = open_tokenizer(settings.tokenizer)
+    questions.check(settings)
+    mixing.mixes_of(settings)
+    folders = [_open_recordings(folder) for folder in runs]
+    held_out = HeldOut(_held_out_programs(settings, note))
+    census = census_of(folders, settings)
+    if census.not_cleared:
+        count = sum(census.not_cleared.values())
+        note(f"{count} recordings are not cleared for training and left out: {counted(census.not_cleared)}")
+    return tokenizer, held_out, census
 
-    def __init__(self, folders: list[Recordings]) -> None:
-        self.folders = folders
 
-    def __iter__(self) -> Iterator[Recording]:
-        for folder in self.folders:
-            yield from folder
-
-
-def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
+def _open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     path = Path(folder)
     notebooks = path.is_dir() and any(path.rglob("*.trajectory.parquet"))
     if notebooks and not any(path.glob("recordings-*.parquet")):
@@ -97,7 +92,7 @@ def open_recordings(folder: str | os.PathLike[str]) -> Recordings:
     return Recordings(path)
 
 
-def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
+def _held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> Iterator[tuple[str, str]]:
     """The programs to leave out, each with the name of its set.
 
     Raises InputError for a set whose programs are all in the sets before it.
@@ -113,12 +108,6 @@ def held_out_programs(settings: LessonSettings, note: Callable[[str], None]) -> 
             raise InputError(f"without {source!r}: leave it out, all its programs are in earlier sets.")
 
 
-def note_not_cleared(not_cleared: dict[str, int], note: Callable[[str], None]) -> None:
-    if not_cleared:
-        count = sum(not_cleared.values())
-        note(f"{count} recordings are not cleared for training and left out: {counted(not_cleared)}")
-
-
 def refuse_nothing(summary: LessonSummary, settings: LessonSettings) -> None:
     """Raise InputError, with the reasons, if there are no lessons."""
     if summary.lessons:
@@ -128,7 +117,10 @@ def refuse_nothing(summary: LessonSummary, settings: LessonSettings) -> None:
     reasons: Counter[str] = Counter()
     for counts in summary.left_out.values():
         reasons.update(counts)
-    raise InputError(f"no lesson is left: {counted(reasons)}.{over}")
+    line = " dynamic_instruction needs recordings made with --granularity instruction."
+    raise InputError(
+        f"no lesson is left: {counted(reasons)}.{over}{line if reasons['recorded by line'] else ''}"
+    )
 
 
 def write_state(
@@ -137,11 +129,10 @@ def write_state(
     summary: LessonSummary,
     *,
     complete: bool = True,
-    recordings: int = 0,
     shards: int = 0,
 ) -> None:
-    """Write ``lessons.json``. recordings, shards: the numbers of finished ones."""
-    position = {"recordings": recordings, "shards": shards}
+    """Write ``lessons.json``. shards: number of complete ones."""
+    position = {"recordings": summary.recordings, "shards": shards}
     state = head | {"complete": complete, "position": position, "summary": summary.to_dict()}
     path = folder / STATE_NAME
     part = path.with_name(f"{STATE_NAME}.part")
@@ -166,61 +157,71 @@ class _Builder:
     """Writes the missing shards. ``lessons.json`` has all data to resume from."""
 
     def __init__(
-        self, folder: Path, settings: LessonSettings, tokenizer: AnyTokenizer, choice: Choice
+        self,
+        folder: Path,
+        settings: LessonSettings,
+        tokenizer: AnyTokenizer,
+        held_out: HeldOut,
+        census: Census,
     ) -> None:
         self.folder = folder
         self.settings = settings
-        self.choice = choice
-        self.maker = Maker(settings, tokenizer, choice)
-        self.finished = 0
-        """Number of recordings whose lessons are in shards."""
+        self.tokenizer = tokenizer
+        self.held_out = held_out
+        self.census = census
+        self.summary = LessonSummary()
         self.shards = 0
+        """Number of complete shards."""
         self.complete = False
-
-    @property
-    def summary(self) -> LessonSummary:
-        return self.maker.summary
 
     def build(self, progress: Callable[[int, int], None]) -> LessonSummary:
         self._go_on()
         if self.complete:
             return self.summary
-        self.summary.programs = self.choice.usable
-        if not self.finished:
-            self._save()  # refuses the folder to others from now on
-        shard = self._begin_shard()
+        runs = self.census.runs()
+        if sum(map(len, islice(runs, self.shards * _SHARD_PROGRAMS))) != self.summary.recordings:
+            raise InputError(
+                f"{self.folder}: another version of deskcheck was interrupted while it made these lessons. "
+                "Delete the folder, or choose another."
+            )
+        self._save()  # refuses the folder to others from now on
+        while programs := list(islice(runs, _SHARD_PROGRAMS)):
+            self._make(programs, progress)
+            self._save()
         try:
-            for number, recording in enumerate(self.choice.recordings):
-                if number >= self.finished:
-                    self.maker.add(number, recording, shard)
-                    self._refuse_unwritten()
-                self.maker.finished(number, recording)
-                if number < self.finished:
-                    continue
-                if shard.rows >= _SHARD_ROWS or shard.size_bytes >= _SHARD_BYTES:
-                    self._finish(shard, number + 1)
-                    shard = self._begin_shard()
-                progress(number + 1, self.choice.count)
-            self.complete = True
-            self._finish(shard, self.choice.count)
             refuse_nothing(self.summary, self.settings)
-        except BaseException as error:
-            shard.abandon()
-            if isinstance(error, InputError) and not self.summary.lessons:
-                self._remove()  # nothing came of it: the folder is free for other settings
+        except InputError:
+            self._remove()  # the folder is free for other settings
             raise
+        self.complete = True
+        self._save()
         return self.summary
+
+    def _make(self, programs: list[list[int]], progress: Callable[[int, int], None]) -> None:
+        """Make the shard of some programs."""
+
+        def after(maker: Maker) -> None:
+            self._refuse_unwritten(maker)
+            progress(self.summary.recordings + maker.summary.recordings, len(self.census))
+
+        places = (self.census.place(number) for runs in programs for number in runs)
+        recordings = PlacedRecordings([folder.folder for folder in self.census.folders], places)
+        shard = LessonShard(self.folder, f"{self.shards:05d}", schema_of(self.settings, self.tokenizer))
+        about = self.settings, self.tokenizer, self.held_out
+        self.summary.add(make_lessons(recordings, shard, *about, after))
+        self.shards += 1
 
     def _remove(self) -> None:
         for path, _, _ in shard_files(self.folder):
             path.unlink()
         (self.folder / STATE_NAME).unlink(missing_ok=True)
 
-    def _refuse_unwritten(self) -> None:
+    def _refuse_unwritten(self, maker: Maker) -> None:
         """Raise InputError if the tokenizer could write none of the first lessons."""
-        unwritten = self.maker.unwritten.total()
-        if unwritten >= _UNWRITTEN and not self.summary.kept:
-            reason = self.maker.unwritten.most_common(1)[0][0]
+        unwritten = maker.unwritten.total()
+        if unwritten >= _UNWRITTEN and not maker.summary.kept and not self.summary.kept:
+            reason = maker.unwritten.most_common(1)[0][0]
+            self._remove()
             raise InputError(
                 f"tokenizer {self.settings.tokenizer!r}: none of the first {unwritten} lessons can be used: "
                 f"{reason}. Choose another tokenizer."
@@ -229,7 +230,7 @@ class _Builder:
     # -- going on ------------------------------------------------------------------------------
 
     def _head(self) -> dict[str, Any]:
-        return state_head(self.settings, self.choice.recordings_sha256, self.choice.held_out.sha256)
+        return state_head(self.settings, self.census.sha256, self.held_out.sha256)
 
     def _go_on(self) -> None:
         """Resume from the files of an earlier builder."""
@@ -258,19 +259,12 @@ class _Builder:
         head = json.loads(json.dumps(self._head()))
         if had != head:
             self._refuse_others(had, head)
-        self.maker.summary, self.complete = summary, state["complete"]
-        self.finished, self.shards = position["recordings"], position["shards"]
+        self.summary, self.complete, self.shards = summary, state["complete"], position["shards"]
         if self.complete:
             self._refuse_damaged()
-        open_programs = self._open_programs()
         for path, number, named in shard_files(self.folder):
-            if not named or number >= self.shards:
+            if not self.complete and (not named or number >= self.shards):
                 path.unlink()
-            elif open_programs:
-                for batch in pq.ParquetFile(path).iter_batches(columns=["program_sha256", "key"]):
-                    for sha, key in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                        if (program := bytes.fromhex(sha)) in open_programs:
-                            self.maker.lesson_keys[program].add(key)
 
     def _refuse_damaged(self) -> None:
         for path, _, _ in shard_files(self.folder):
@@ -296,32 +290,5 @@ class _Builder:
             what = f"made with {'; '.join(differences) or 'another version of deskcheck'}"
         raise InputError(f"{self.folder}: has lessons {what}. Choose another folder, or delete this one.")
 
-    def _open_programs(self) -> set[bytes]:
-        """The programs with both finished and unfinished runs."""
-        runs_done: Counter[bytes] = Counter()
-        for number, recording in enumerate(self.choice.recordings):
-            if number >= self.finished:
-                break
-            if number not in self.choice.refused:
-                runs_done[bytes.fromhex(program_sha256(recording.program.code))] += 1
-        return {sha for sha, count in runs_done.items() if count < self.choice.programs[sha].runs_left}
-
     def _save(self) -> None:
-        write_state(
-            self.folder,
-            self._head(),
-            self.summary,
-            complete=self.complete,
-            recordings=self.finished,
-            shards=self.shards,
-        )
-
-    def _begin_shard(self) -> LessonShard:
-        return LessonShard(self.folder, f"{self.shards:05d}", self.maker.schema)
-
-    def _finish(self, shard: LessonShard, finished: int) -> None:
-        self.maker.flush(shard)
-        shard.finish()
-        self.finished = finished
-        self.shards += 1
-        self._save()
+        write_state(self.folder, self._head(), self.summary, complete=self.complete, shards=self.shards)

@@ -39,7 +39,6 @@ class Maker:
         self.choice = choice
         self.encoder = encoder(tokenizer)
         self.end = tokenizer.end
-        self.schema = schema(self.encoder.type if settings.ids else None)
         self.summary = LessonSummary()
         self.unwritten: Counter[str] = Counter()
         """Number of lessons that the tokenizer cannot write, by reason."""
@@ -202,6 +201,11 @@ class Maker:
             ids = Ids(self.encoder.type, self.end) if self.settings.ids else None
             rows = self._rows[split] = LessonRows(ids)
         return rows
+
+
+def schema_of(settings: LessonSettings, tokenizer: AnyTokenizer) -> Any:
+    """The columns of lessons with these settings."""
+    return schema(encoder(tokenizer).type if settings.ids else None)
 
 
 _COUNTS = ("lessons", "tokens", "trained_tokens")

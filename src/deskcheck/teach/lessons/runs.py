@@ -5,14 +5,12 @@ for a program does not depend on other programs.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from deskcheck.jobs.key_set import KeySet
 from deskcheck.notation import NOTATIONS
-from deskcheck.notation.layout import program_text
-from deskcheck.recording import InputError, Recording
+from deskcheck.recording import Recording
 from deskcheck.sources.near import HeldOut
 from deskcheck.teach.lessons.choice import shares
 from deskcheck.teach.lessons.settings import LessonSettings, counted, program_sha256
@@ -26,7 +24,6 @@ class _Known:
     runs_left: int = 0
     runs: list[int] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
-    too_long: bool = False
     near: str | None = None
 
 
@@ -49,17 +46,10 @@ class Choice:
         self.steps: dict[int, int] = {}
         """Limit for the steps of a recording, by its number, if the settings have a limit."""
         self.programs: dict[bytes, _Known] = {}
-        self.not_cleared: Counter[str] = Counter()
-        self.count = 0
-        self.events = 0
-        digest = hashlib.sha256()
         run_keys = KeySet()
         for number, recording in enumerate(recordings):
-            self.count += 1
-            self.events += len(recording.trace)
             program = recording.program
             sha = program_sha256(program.code)
-            digest.update(known_by(program.id, sha, len(recording.trace)))
             reason = self._refusal(recording, run_keys)
             if reason:
                 self.refused[number] = reason
@@ -68,7 +58,6 @@ class Choice:
             if known_program is None:
                 known_program = self.programs[bytes.fromhex(sha)] = _Known()
                 known_program.near = held_out.near(program.code) if len(held_out) else None
-                known_program.too_long = len(tokenizer.encode(program_text(program))) + 2 > settings.budget
             if known_program.near:
                 self.refused[number] = known_program.near
                 continue
@@ -76,7 +65,6 @@ class Choice:
             if settings.steps is not None:
                 known_program.runs.append(number)
                 known_program.sizes.append(len(recording.trace))
-        self.recordings_sha256 = digest.hexdigest()
         if settings.steps is not None:
             for known_program in self.programs.values():
                 self.steps |= zip(
@@ -87,7 +75,6 @@ class Choice:
     def _refusal(self, recording: Recording, run_keys: KeySet) -> str | None:
         program = recording.program
         if not program.train_ok and not self.settings.any_licence:
-            self.not_cleared[origin(program.source, program.licence)] += 1
             return "not cleared for training"
         if recording.doubt is not None:
             return recording.doubt
@@ -110,23 +97,6 @@ class Choice:
     def usable(self) -> int:
         """The number of programs that are not refused."""
         return sum(program.near is None for program in self.programs.values())
-
-    def refuse_what_leaves_nothing(self) -> None:
-        if self.count == len(self.refused):
-            reasons = Counter(self.refused.values())
-            ways = []
-            if reasons["not cleared for training"]:
-                ways.append(if_cleared(self.not_cleared))
-            if reasons["recorded by line"]:
-                ways.append("dynamic_instruction needs recordings made with --granularity instruction.")
-            raise InputError(
-                " ".join([f"none of {self.count} recordings gives lessons: {counted(reasons)}.", *ways])
-            )
-        if all(program.too_long or program.near for program in self.programs.values()):
-            raise InputError(
-                f"budget={self.settings.budget} tokens: all {self.usable} programs are longer. Give a larger "
-                "budget."
-            )
 
 
 def known_by(id_: str, sha256: str, events: int) -> bytes:

@@ -186,7 +186,6 @@ class LessonShard:
         self.folder = folder
         self.name = name
         self.schema = schema
-        self.rows = self.size_bytes = 0
         self._files: dict[str, pq.ParquetWriter] = {}
 
     def _part(self, split: str) -> Path:
@@ -197,8 +196,6 @@ class LessonShard:
             if split not in self._files:
                 self._files[split] = file_writer(self._part(split), self.schema)
             self._files[split].write_table(rows.table(self.schema))
-        self.rows += len(rows)
-        self.size_bytes += rows.size_bytes
 
     def finish(self) -> dict[str, Path]:
         """Give the files their names. Returns them by split."""

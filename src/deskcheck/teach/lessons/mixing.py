@@ -110,6 +110,7 @@ def _write(
 ) -> None:
     to_tokens = encoder(tokenizer)
     shard = LessonShard(folder, "mixed", schema(to_tokens.type if settings.ids else None))
+    written = 0
     try:
         for mix, count in wanted:
             rows = LessonRows(Ids(to_tokens.type, tokenizer.end) if settings.ids else None)
@@ -122,7 +123,8 @@ def _write(
                 note(f"{mix.file}: has {len(rows)} examples; a share of {mix.share} would be {count}")
             if len(rows):
                 shard.write("train", rows)
-        if not shard.rows:
+                written += len(rows)
+        if not written:
             raise InputError(f"--mix {' '.join(settings.mix)}: no example is left within --budget.")
         shard.finish()
     except BaseException:

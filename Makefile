@@ -8,6 +8,9 @@
 # make test-all     every test, those of packages/ too, with torch, Ray and JupyterLab
 # make slowest     test-all, which writes the seconds of the slowest tests into tests/slowest.toml
 # make exhaustive   what is left to samples elsewhere, in full, and Hypothesis with more and other examples: hours
+# make paper-execution-tuning   the tables of that paper with small models, into lab/: CRUXEVAL=FILE, MBPP=FILE: these sets, too;
+#                   BUDGET=N: updates of each model (300); docs/reproduce/execution-tuning.md
+# make paper-themisto   the table of that paper, by baselines, into lab/: NOTEBOOKS=FOLDER: yours; MODEL=NAME: a model, too
 # make real-model   how the answers of MODEL are read: a GGUF file, a folder of Hugging Face or the address of a server; PROMPT=FILE:
 #                   your own prompts, too
 # make lint         what a machine can read: ruff, mypy, the size of folders (tools/house), plain words (tools/plain)
@@ -42,7 +45,7 @@ ALL_TESTS = -m "not exhaustive"
 TESTS_OF_ALL = tests $(PACKAGES:%=packages/%/tests)
 INSTALLED_FROM = pyproject.toml $(PACKAGES:%=packages/%/pyproject.toml) tools/bootstrap setup.py $(wildcard src/deskcheck/*/*.[ch] src/deskcheck/*/*/*.[ch])
 
-.PHONY: demo nano real-model test test-all slowest exhaustive lint versions coverage web docs picture wheels benchmarks clean
+.PHONY: demo nano paper-execution-tuning paper-themisto real-model test test-all slowest exhaustive lint versions coverage web docs picture wheels benchmarks clean
 
 # Its programs are the library's and our own, so that it runs where the kernel gives nothing to confine others with.
 demo: .venv-demo/.installed
@@ -65,6 +68,14 @@ demo: .venv-demo/.installed
 
 nano: .venv-all/.installed
 	PYTHONPATH=packages/deskcheck-levels .venv-all/bin/python -m benchmarks.levels build/nano --ship $(SETS)
+
+paper-execution-tuning: .venv-all/.installed
+	.venv-all/bin/python -m benchmarks.paper_execution_tuning build/paper-execution-tuning $(addprefix --cruxeval ,$(CRUXEVAL)) \
+	    $(addprefix --mbpp ,$(MBPP)) $(addprefix --updates ,$(BUDGET)) --publish lab/paper-execution-tuning.md
+
+paper-themisto: .venv-all/.installed
+	.venv-all/bin/python -m benchmarks.paper_themisto build/paper-themisto $(addprefix --notebooks ,$(NOTEBOOKS)) \
+	    $(addprefix --model ,$(MODEL)) --publish lab/paper-themisto.md
 
 real-model: .venv-all/.installed
 	test -n "$(MODEL)" || { echo "make real-model MODEL=model.gguf, MODEL=folder or MODEL=http://127.0.0.1:8080/v1"; exit 2; }

@@ -11,3 +11,11 @@ def run(*command: str) -> None:
     print("$ deskcheck", shlex.join(command), flush=True)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     subprocess.run([sys.executable, "-m", "deskcheck", *command], check=True, env=env)
+
+
+def run_here(*command: str) -> None:
+    """The same in this process, which saves importing torch again. For commands that start no processes."""
+    from deskcheck.cli import app
+
+    print("$ deskcheck", shlex.join(command), flush=True)
+    app(list(command), standalone_mode=False)

@@ -746,7 +746,8 @@ WITHOUT_JSON = {
     "run": "what it prints is the program's",
     "teach": "trains, and prints how it goes",
     "notebooks check": "--json FILE: its report, '-' prints it",
-    "notebooks mcp": "serves, and speaks JSON-RPC",
+    "mcp": "serves, and speaks JSON-RPC",
+    "notebooks mcp": "is another name of it",
     "env freeze": "prints a requirements file",
     "env remove": "prints nothing",
 }

@@ -15,6 +15,8 @@ from typing import Any
 import rich.console
 from rich.segment import Segment
 
+from deskcheck.errors import InputError
+
 _COMMANDS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # but tab and line feed
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # which turn the direction of text
@@ -67,6 +69,12 @@ def open_in_browser(url: str) -> None:
 
 
 def kept_page() -> Path:
-    """A file for a page to open. The browser may read it after the command, so it is not deleted."""
-    with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:
-        return Path(file.name)
+    """A file for a page to open. The browser may read it after the command, so it is not deleted.
+
+    Raises InputError if there is no place for temporary files.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:
+            return Path(file.name)
+    except OSError as error:
+        raise InputError(f"no page was written: {error}. Name a file with --page FILE.html.") from None

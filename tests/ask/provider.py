@@ -86,6 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
             )
         elif ending == "page":
             self.say(200, "<html>gateway</html>", kind="text/html")
+        elif ending == "other data":
+            self.say(200, {"object": "list", "data": []})
         elif ending == "never":
             self.server.stop.wait(LONG_S)
         elif ending == "refused key":

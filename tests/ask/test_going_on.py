@@ -182,7 +182,12 @@ def not_scored(found: list[Result]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("ending", "why"), [("page", "<html>"), ("never", "no answer came in time (--timeout)")]
+    ("ending", "why"),
+    [
+        ("page", "<html>"),
+        ("other data", "the answer is not a completion ("),
+        ("never", "no answer came in time (--timeout)"),
+    ],
 )
 def test_a_request_that_fails_costs_itself(place: Path, ending: str, why: str) -> None:
     """What is not a completion, and what never comes: the others are scored, the status is 2, and the same command

@@ -50,7 +50,7 @@ def samples() -> dict[str, Sample]:
 
 
 def test_verdicts_are_those_of_the_judge() -> None:
-    """Strict: what the prompt asked for, in each of 301 answers. Lenient: what a person accepts, but for 2 in 100."""
+    """Strict: what the prompt asked for, in each of 618 answers. Lenient: what a person accepts, but for 2 in 100."""
     by_name, strict_wrong, lenient_wrong = samples(), [], []
     rows = lines_of("judged.jsonl")
     for row in rows:

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from deskcheck.cli.app import app as deskcheck_app
-from deskcheck.cli.common.commands import KINDS
+from deskcheck.cli.common.commands import with_kinds
 from deskcheck.cli.common.configuration import configuration
 from deskcheck.cli.common.options import Panel, refuse_others, with_options
 from deskcheck.errors import InputError
@@ -258,5 +258,5 @@ def test_help_shows_every_word() -> None:
         )
         assert outcome.exit_code == 0, words
         for text in (command.help, *(parameter.help for parameter in command.params)):
-            for word in (text or "").replace("\\[", "[").replace(KINDS, "").split():
+            for word in with_kinds(text or "").replace("\\[", "[").split():
                 assert word in outcome.output, words

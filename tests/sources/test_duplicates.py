@@ -20,7 +20,7 @@ from deskcheck.recording.recording import RunResult
 from deskcheck.recording.writer import Writer
 from deskcheck.sources.duplicates import LIST_NAME, NEAR, SAME_PROGRAM, SAME_RUN, deduplicate
 from deskcheck.sources.generated import generated
-from deskcheck.sources.near import NearCopies, runs_of, tokens_of
+from deskcheck.sources.near import NearCopies, grams_of, tokens_of
 from tests.command import deskcheck
 from tests.jobs.jobs import OPEN
 from tests.jobs.same import TIMES, digests
@@ -178,7 +178,7 @@ def pairs() -> Iterator[tuple[str, str, float]]:
     for n, program in enumerate(generated("40,seed=5")):
         lines = program.code.splitlines(keepends=True)
         other = "".join([*lines[: len(lines) - 1 - n % 3], "    return 0\n"])
-        ours, theirs = runs_of(tokens_of(program.code)), runs_of(tokens_of(other))
+        ours, theirs = grams_of(tokens_of(program.code)), grams_of(tokens_of(other))
         yield program.code, other, len(ours & theirs) / len(ours | theirs)
 
 

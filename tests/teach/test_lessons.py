@@ -335,7 +335,10 @@ def test_what_is_not_recordings(tmp_path: Path) -> None:
     "wrong",
     [
         {"notations": ("dynamc",)},
-        {"notations": ()},
+        {"questions": ("output", "output")},
+        {"jumps": (-1,)},
+        {"jumps": (-1,), "questions": ("step",), "notations": ("dynamic",)},
+        {"per_recording": 0},
         {"jumps": (0,)},
         {"jumps": ()},
         {"budget": 1},

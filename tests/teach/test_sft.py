@@ -20,6 +20,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from typer.testing import CliRunner
 
+from deskcheck.teach.lessons.lessons import LessonSettings, build
 from deskcheck.teach.run_folder import METRICS, RUN
 from deskcheck.teach.settings import Tuning
 from deskcheck.teach.sft import tune
@@ -302,3 +303,44 @@ def test_straight_from_recordings(record: Recorded, model: Path, tmp_path: Path)
     shutil.rmtree(weights.parent)
     assert CliRunner().invoke(app, asked, catch_exceptions=False).exit_code == 0
     assert weights.exists()
+
+
+def test_questions_are_trained_as_they_are_asked(record: Recorded, tmp_path: Path) -> None:
+    """A prompt that ends in `)` and an answer that begins with `[` do not share a token, though the tokenizer
+    has one for both; so the lessons are those of this tokenizer, and train."""
+    code = "def f(n):\n    return [n]\n"
+    runs = record(*(call(f"p{n}", code.replace("[n]", f"[n, {n}]"), f"({n})") for n in range(3)))
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {c: n for n, c in enumerate(["<end>", *alphabet, ")["])}
+    bpe = Tokenizer(models.BPE(vocab=vocabulary, merges=[(")", "[")]))
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bpe.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token="<end>", pad_token="<end>", clean_up_tokenization_spaces=False
+    )
+    folder = tmp_path / "model"
+    config = LlamaConfig(
+        vocab_size=258,
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        max_position_embeddings=2048,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    settings = LessonSettings(questions=("output",), tokenizer=str(folder), validation=0, test=0)
+    summary = build([runs], tmp_path / "lessons", settings)
+    assert (summary.lessons, summary.left_out) == (3, {})
+    for row in pq.read_table(tmp_path / "lessons" / "train-00000.parquet").to_pylist():
+        text = row["prefix"] + row["prompt"]
+        assert (text[-1], row["completion"][0]) == (")", "[")
+        asked = tokenizer.encode(text, add_special_tokens=False)
+        assert row["input_ids"][: len(asked)] == asked
+        assert vocabulary[")["] not in row["input_ids"][len(asked) - 1 :]
+        assert tokenizer.decode([n for n in row["labels"] if n > 0]) == row["completion"]
+    tuning = Tuning(steps=1, batch_size=1, per_device_batch_size=1)
+    tune(tmp_path / "lessons", str(folder), tmp_path / "out", tuning=tuning)
+    assert (tmp_path / "out" / "model.safetensors").exists()

@@ -75,7 +75,10 @@ def test_a_model_of_another_notation_is_not_run(runs: Path, tmp_path: Path) -> N
     other = Model(ModelConfig(vocab_size=Bytes.size, layers=1, hidden_size=32, heads=2, intermediate_size=32))
     other.save(tmp_path / "other", {"taught": {"notations": ["compact"], "jumps": [1]}})
     with pytest.raises(DeskcheckError, match="was taught compact, but is asked in dynamic"):
-        step(runs, "--model", tmp_path / "other")
+        step(runs, "--model", tmp_path / "other", "--notation", "dynamic")
+    assert "each step from its true past: 0.0000" in step(runs, "--model", tmp_path / "other", "--each", 2)
+    with pytest.raises(DeskcheckError, match="notations of runs are dynamic"):
+        step(runs, "--model", tmp_path / "other", "--notation", "inline")
 
 
 def test_into_a_file_and_beside_the_recording(runs: Path, model: Path, tmp_path: Path) -> None:

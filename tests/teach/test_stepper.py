@@ -232,7 +232,8 @@ def test_notation_that_a_model_was_taught() -> None:
     for notations, expected in [
         (["compact", "dynamic_instruction"], "dynamic_instruction"),
         (["dynamic"], "dynamic"),
-        (["compact"], None),
+        (["compact"], "compact"),
+        (["inline"], None),
     ]:
         checkpoint = Checkpoint(network, Bytes(), {"taught": {"notations": notations}})
         assert checkpoint.step_notation == expected

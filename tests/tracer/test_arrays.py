@@ -8,13 +8,14 @@ import sys
 import textwrap
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from deskcheck.recording import Program
 from deskcheck.recording.value import Value, decode, render
-from deskcheck.tracer import ReferenceTracer, TraceLimits, tracer_class
+from deskcheck.tracer import Granularity, ReferenceTracer, TraceLimits, tracer_class
 from deskcheck.tracer.result import snapshot
 from tests.tracer import agree
 from tests.tracer.process import needs_native
@@ -423,3 +424,105 @@ def test_the_tracers_agree_about_arrays_and_tables() -> None:
     ]
     setting = agree.Setting(limits=TraceLimits(events=5_000, only=("main",)), seconds=60)
     assert assert_agreed(programs, setting) == 4
+
+
+CHANGED = """
+import array
+import numpy as np
+
+
+def main():
+
+    a = np.arange(6.0)
+    v = a[2:5]
+    v[0] = 99
+    w = a.reshape(2, 3)
+    w[1, 2] = -1
+    f = np.asfortranarray(w)
+    f[0, 1] = 7
+    t = w.T
+    t[0, 0] = 5
+    s = a[::2]
+    s[1] = 11
+    a.shape = (3, 2)
+    a.dtype = "i8"
+    b = np.zeros(3, dtype=[("x", "i4"), ("y", "f4")])
+    b.dtype.names = ("p", "q")
+    b["p"][1] = 3
+    o = np.array([[1], None], dtype=object)
+    o[0].append(2)
+    d = np.array(["2020-01-01"], dtype="M8[D]")
+    d[0] += 3
+    c = np.arange(2)
+    c.resize(4, refcheck=False)
+    c[3] = 8
+    big = np.zeros(20000)
+    big[3] = 1
+    big[19999] = 2
+    u = np.array(["abc", "de"])
+    u[1] = "xyz"
+    z = np.array(3)
+    z[()] = 4
+    e = np.zeros((0, 3))
+    ba = bytearray(b"abcd")
+    fb = np.frombuffer(ba, dtype="u1")
+    ba[0] = 1
+    fb[1] = 2
+    c.flags.writeable = False
+    bb = np.broadcast_to(np.arange(3), (2, 3))
+    ar = array.array("d", [1, 2])
+    na = np.frombuffer(ar)
+    na[0] = 5
+    class Sub(np.ndarray):
+        pass
+    q = np.arange(3).view(Sub)
+    q.note = [1]
+    q.note.append(2)
+    q[0] = 9
+    m = np.ma.array([1, 2, 3], mask=[0, 1, 0])
+    m[0] = 5
+    m.mask[1] = False
+    h = np.float16([1.5, 2])
+    h *= 2
+    x = np.array([3, 1, 2])
+    x.sort()
+    np.add(x, 1, out=x)
+    x.byteswap(inplace=True)
+    history = []
+    for i in range(4):
+        x = x + i
+        history.append(x.copy())
+        history[0][0] = i
+        history[-1].fill(i)
+    x.setflags(write=False)
+    x.setflags(write=True)
+    arr2 = x
+    arr2 += 1
+    del arr2
+    mem = memoryview(x)
+    mem[0] = 77
+    k = np.array([b"ab", b"c"])
+    k[1] = b"zz"
+    l = np.ones(2, dtype=">i2")
+    l[0] = 258
+    l.dtype = l.dtype.newbyteorder("<")
+    back = np.arange(3)
+    back.dtype = "M8[s]"
+    back.dtype = "i8"
+    back.dtype = "M8[D]"
+    back[0] += 1
+    back.dtype = "i8"
+
+
+main()
+"""
+
+
+@needs_native
+@pytest.mark.parametrize("granularity", Granularity)
+def test_the_tracers_agree_about_arrays_that_change(granularity: Granularity) -> None:
+    """Memory, shape, type, names of fields, bases, large arrays, and objects in arrays change in place."""
+    setting = replace(agree.Setting(), granularity=granularity)
+    program = Program(id="changed", code=CHANGED)
+    subprocess.run([sys.executable, "-c", CHANGED], check=True, timeout=120)
+    assert assert_agreed([program], setting) == 1

@@ -70,7 +70,7 @@ class Page:
         self.browser = browser
         self.folder = folder
 
-    def open(self, recording: Recording, fragment: str = "", *, name: str = "page") -> None:
+    def open(self, recording: Recording, fragment: str = "#event=0", *, name: str = "page") -> None:
         path = self.folder / f"{name}.html"
         write_trace_page(recording, path)
         self.goto(path.as_uri() + fragment)

@@ -78,6 +78,24 @@ PROGRAMS = {
             "    return len(text) + len(row) + len(names)\n"
         ),
     ),
+    "closure": (
+        "outer",
+        "(3)",
+        (
+            "def outer(n):\n    calls = []\n\n    def index():\n        calls.append(n)\n        return len(calls) - 1\n\n"
+            "    values = [n, n]\n    values[index()] += 100\n    return values\n"
+        ),
+    ),
+    "texts": (
+        "build",
+        "()",
+        (
+            "class Note:\n    pass\n\n\ndef last(text):\n    return text[-1]\n\n\ndef build():\n    note = Note()\n"
+            "    note.text = text = 'ab' * 40\n    for part in 'c\\N{SNOWMAN}\\N{GRINNING FACE}d':\n        text += part\n"
+            "        text = part + text[:50] + text[51:]\n        note.text = part + note.text\n"
+            "        last(text := text + part)\n    text *= 200\n    return text[:-1]\n"
+        ),
+    ),
     "hostile": (
         "f",
         "()",

@@ -5,6 +5,7 @@ from threading import Thread
 import pytest
 
 from deskcheck.recording import Recording
+from deskcheck.view.queries.opening import opening_event
 from deskcheck.view.trace_page import write_trace_page
 from deskcheck.view.trace_server import TraceServer
 from tests.view.browsing import FOREIGN, MARKS, NEEDS_AXE, Keys, Page, ScrollOrigin, Select, until, webdriver
@@ -300,7 +301,7 @@ def test_what_is_large_opens(page: Page, lines: Folder) -> None:
     recording = lines.read("large")
     page.open(recording, f"#event={len(recording.trace) - 1}")
     page.is_at(len(recording.trace) - 1)
-    whole = {"more characters": repr("abc " * 100), "180 more": "299", "20 more": "'key 59'"}
+    whole = {"more characters": repr("abc " * 100), "270 more": "299", "48 more": "'key 59'"}
     for label, hidden in whole.items():
         assert hidden not in page.text(".memory")
         button = next(e for e in page.browser.find_elements("css selector", "button.more") if label in e.text)
@@ -310,7 +311,7 @@ def test_what_is_large_opens(page: Page, lines: Folder) -> None:
 
 
 def test_threads(page: Page, lines: Folder) -> None:
-    """Each thread has its events; the one that is chosen begins at its first, and stands in the address."""
+    """Each thread has its events; the one that is chosen opens at its first change, and is in the address."""
     recording = lines.read("threads")
     lengths = [len(trace) for trace in recording.traces]
     assert len(lengths) == 2
@@ -319,14 +320,15 @@ def test_threads(page: Page, lines: Folder) -> None:
     assert page.text(".frame.current .function") == "main"
     chooser = Select(page.browser.find_element("css selector", "header select"))
     chooser.select_by_value("1")
-    page.is_at(0)
-    until(lambda: f"of {lengths[1]}" in page.text("nav.tools"), "the events of the other")
+    opens = opening_event(recording, recording.traces[1])
+    page.is_at(opens)
+    until(lambda: f"of {lengths[1] - 1}" in page.text("nav.tools"), "the events of the other")
     page.focus("#do-forward")
     page.press("n")
-    until(lambda: page.browser.current_url.endswith("#event=1&thread=1"), "the address names both")
+    until(lambda: page.browser.current_url.endswith(f"#event={opens + 1}&thread=1"), "the address names both")
     page.goto(page.browser.current_url.partition("#")[0] + "#event=2&thread=1")
     page.is_at(2)
-    until(lambda: f"of {lengths[1]}" in page.text("nav.tools"), "the thread of the address")
+    until(lambda: f"of {lengths[1] - 1}" in page.text("nav.tools"), "the thread of the address")
 
 
 @pytest.mark.slow
@@ -402,7 +404,7 @@ def test_deep_links_and_memory_of_the_theme(page: Page, lines: Folder) -> None:
     page.goto(page.browser.current_url.partition("#")[0] + "#event=99999999")
     page.is_at(len(recording.trace) - 1)
     page.goto(page.browser.current_url.partition("#")[0] + "#event=<b>")
-    page.is_at(0)
+    page.is_at(opening_event(recording, recording.trace))
 
 
 def test_help(page: Page, lines: Folder) -> None:

@@ -1,6 +1,8 @@
-"""The guide `debugging.md`: its commands print what it shows, to the letter."""
+"""Guides about debugging: commands print what a page shows, to the letter; VS Code's task reads tracebacks."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,8 @@ import pytest
 
 from tests.pages import blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "guides" / "debugging.md"
+GUIDES = Path(__file__).parents[2] / "docs" / "guides"
+PAGE = GUIDES / "debugging.md"
 
 
 @pytest.mark.slow
@@ -27,3 +30,21 @@ def test_the_transcripts_of_the_guide(tmp_path: Path) -> None:
             check=False,
         )
         assert ran.stdout + ran.stderr == block.printed, block.text
+
+
+def test_the_task_for_vs_code_finds_the_lines_of_a_traceback(tmp_path: Path) -> None:
+    """Its pattern, in the words of JavaScript that Python has too, reads what `deskcheck run` prints of an error."""
+    (task,) = (
+        json.loads(block.text) for block in blocks(GUIDES / "trace-page.md") if block.language == "json"
+    )
+    (task,) = task["tasks"]
+    program = tmp_path / "my program.py"
+    program.write_text("def half(n):\n    return n / 0\n\n\nhalf(3)\n")
+    words = [word.replace("${file}", str(program)) for word in task["args"] if word != "--open"]
+    command = Path(sys.executable).parent / task["command"]
+    ran = subprocess.run([command, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1
+    pattern = task["problemMatcher"]["pattern"]
+    matches = [match for line in ran.stderr.splitlines() if (match := re.match(pattern["regexp"], line))]
+    places = [tuple(match[pattern[name]] for name in ("file", "line", "message")) for match in matches]
+    assert places == [(str(program), "5", "<module>"), (str(program), "2", "half")]

@@ -122,6 +122,38 @@ def test_find_agrees_with_eval_on_every_state(condition: str, events: Events) ->
     assert findings.undecided == 0
 
 
+EDITED = """def last(text):
+    return text[-1]
+
+
+def build():
+    text = "ab" * 40
+    for part in "cde":
+        text += part
+        last(text := text + part.upper())
+        last(n := str(len(text)))
+    return text
+
+
+build()
+"""
+
+
+@pytest.mark.parametrize(
+    "condition", ["text[-2:] == 'cC'", "len(text) == 84", "n == '84'", "text[-1] == 'E'"]
+)
+def test_find_in_texts_that_are_edited(condition: str, tmp_path: Path) -> None:
+    """A name that a call's own line binds, and a text of which only edits are stored."""
+    events = Events(recorded(tmp_path, ("edited", EDITED))["edited"])
+    rows = [*events.recording.trace.rows]
+    assert any(row.caller and "edit" in row.caller for row in rows)
+    assert any(row.locals and "edit" in row.locals for row in rows)
+    expected = by_state(events, condition)
+    findings = find(events, condition, max_matches=1000)
+    assert expected
+    assert findings.events == len(expected)
+
+
 def test_find_without_the_folder(events: Events) -> None:
     """From the rows of a recording in memory the same is read as from the columns of the file."""
     for condition in CONDITIONS:

@@ -122,11 +122,12 @@ def test_the_page_in_a_frame(page: Any) -> None:
     page.show(f"<html><body>{deskcheck.trace(mean, [4.0, 5.0])._repr_html_()}</body></html>", "iframe")
     page.browser.switch_to.frame(0)
     try:
-        from tests.view.browsing import until
+        from tests.view.browsing import Keys, until
 
-        until(lambda: page.text("#now .kind") == "call", "the page in the frame is drawn")
-        page.press("n")
+        until(lambda: page.text("#now .kind") == "line", "the page in the frame is drawn, at a change")
         page.focus("#do-forward")
+        page.press(Keys.HOME)
+        until(lambda: page.text("#now .kind") == "call", "the first event")
         page.click("#do-forward")
         until(lambda: page.text("#now .kind") == "line", "it steps")
         reach = "try { return String(parent.document.title) } catch (error) { return error.name }"

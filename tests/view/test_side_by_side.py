@@ -207,6 +207,8 @@ def test_nobody_is_shut_out(page: Page, wrong: SideBySide, scheme: str, width: i
     page.resize(scheme, width)
     try:
         page.show(beside_page(wrong), "#now .which")
+        assert page.texts(".legend b") == ["recorded", "model"]
+        assert page.texts(".legend span")[:2] == ["the same", "a different value"]
         assert page.violations() == []
         assert page.fits()
         page.press("?")

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 import pytest
 
 from deskcheck.recording import InputError, Kind, Recording, Row, Trace
+from deskcheck.view.flame import spans_of
+from deskcheck.view.queries.causes import CAUSES_EVENTS, causes
+from deskcheck.view.queries.why import why
 from deskcheck.view.trace_data import KINDS, OUTPUT_CHARS, PRINTS, TraceData, page_facts, state_json
 from deskcheck.view.trace_page import trace_page, write_trace_page
 from deskcheck.view.trace_server import TraceServer
@@ -173,7 +177,25 @@ def _parts(recording: Recording) -> dict[str, Any]:
         "states": [state_json(recording.trace.state(index)) for index in _asked(recording)],
         "asked": _asked(recording),
         "changes": _changes(recording),
+        "spans": [[span.start, span.end, span.depth] for span in spans_of(recording.trace.rows)],
+        "causes": causes(recording, recording.trace),
+        "why": [*_answers(recording)] if len(recording.trace) <= CAUSES_EVENTS else [],
     }
+
+
+def _answers(recording: Recording) -> Iterator[tuple[int, str, int | None, str, list[str]]]:
+    """Event, name, frame or file of it, and the lines of `deskcheck why`, for names at every third event."""
+    for event in list(recording.trace)[1::3]:
+        state = event.state
+        local = state.frames[event.frame].locals
+        shared = state.globals.get(event.file, {})
+        for name in [*local, *(name for name in shared if name not in local)]:
+            try:
+                answer = why(recording, name, at=event.index)
+            except InputError:  # a name that is no expression, such as that of a hidden variable
+                continue
+            frame = event.frame if name in local else None
+            yield event.index, name, frame, event.file, list(answer.lines())
 
 
 def _asked(recording: Recording) -> list[int]:

@@ -110,6 +110,10 @@ function App({ facts }: { facts: Facts }): JSX.Element {
         <Move id="difference" label="Next difference" act={toNext} off={alike} />
       </Moves>
       <section class="strip" aria-label="all events">
+        <p class="legend">
+          <b>recorded</b> is what happened, <b>model</b> what it predicted. Events: <span class="exact">the same</span> <span class="value">a different value</span>{" "}
+          <span class="place">a different place</span> <span class="missing">one run has ended</span>
+        </p>
         <Strip rows={rows} first={first} at={at} />
         <input type="range" id="event" min={0} max={Math.max(0, last)} value={at} aria-label="event" aria-valuetext={row && `event ${at}, ${VERDICTS[row.verdict]}`} onInput={(event) => go(Number(event.currentTarget.value))} />
       </section>

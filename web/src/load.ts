@@ -2,6 +2,7 @@
 
 import { visible } from "./text";
 import type { Facts, Store } from "./trace";
+import type { Causes } from "./why";
 
 async function inflate(text: string): Promise<Uint8Array> {
   const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
@@ -14,7 +15,11 @@ const decoder = new TextDecoder();
 async function part(name: string): Promise<Uint8Array> {
   const element = document.getElementById(name);
   if (!element) throw new Error(`the page lacks its part ${name}: it was cut`);
-  return inflate(element.textContent!.trim());
+  try {
+    return await inflate(element.textContent!.trim());
+  } catch {
+    throw new Error(`the page's part ${name} is damaged: make the page again`);
+  }
 }
 
 /** The one JSON value of a page that has nothing else. */
@@ -32,6 +37,10 @@ export function start(pages: Record<string, (place: HTMLElement) => Promise<void
 }
 
 class PageStore implements Store {
+  async causes(thread: number): Promise<Causes | null> {
+    const name = `why-${thread}`;
+    return document.getElementById(name) ? JSON.parse(decoder.decode(await part(name))) : null;
+  }
 
   async facts(): Promise<Facts> {
     return told();
@@ -47,6 +56,10 @@ class PageStore implements Store {
 }
 
 class ServerStore implements Store {
+  async causes(): Promise<Causes | null> {
+    return null; // only long traces are served
+  }
+
   private async part(name: string): Promise<Response> {
     let response: Response;
     try {

@@ -3,12 +3,14 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Variable } from "./search";
-import { atom, short, visible, whyCut } from "./text";
+import { atom, cellText, short, visible, whyCut } from "./text";
 import type { Content, Encoded, Frame, Moment, Names, Row, State } from "./trace";
 
-const DRAWN_ITEMS = 120;
+const DRAWN_ITEMS = 30;
 /** Of those that each need a line. */
-const DRAWN_LINES = 40;
+const DRAWN_LINES = 12;
+/** Of a table or matrix that is folded: rows at its beginning and end, and columns. */
+const [FIRST_ROWS, LAST_ROWS, FIRST_COLUMNS] = [6, 2, 12];
 const DRAWN_OBJECTS = 150;
 const DRAWN_FRAMES = 40;
 const DRAWN_CHARS = 240;
@@ -143,10 +145,19 @@ export function Cut({ why, left }: { why: string; left?: number | undefined }): 
   );
 }
 
-function AtomText({ value }: { value: Encoded }): JSX.Element | null {
+/** cell: in a grid, where dates without a time and long fractions are short; the whole is in the title. */
+function AtomText({ value, cell }: { value: Encoded; cell?: boolean }): JSX.Element | null {
   const [all, setAll] = useState(false);
   const found = atom(value);
   if (!found) return null;
+  const brief = cell ? cellText(found.text) : found.text;
+  if (brief !== found.text) {
+    return (
+      <span class={`v ${found.sort}`} title={found.text}>
+        {brief}
+      </span>
+    );
+  }
   const long = found.text.length > DRAWN_CHARS && !all;
   return (
     <span class={`v ${found.sort}`}>
@@ -196,7 +207,7 @@ function Value({ value, on, depth = 0 }: { value: Encoded; on: Drawing; depth?: 
     }
     return <Items items={items} labels={names} indexed={"tuple" in told} cut={told} on={on} depth={depth} type={visible(type)} />;
   }
-  if ("array" in told) return <Items items={told.array} indexed cut={told} on={on} depth={depth} type={visible(told.dtype)} />;
+  if ("array" in told) return <Items items={told.array} indexed grid cut={told} on={on} depth={depth} type={visible(told.dtype)} />;
   if ("method" in told) {
     return (
       <span class="v other">
@@ -231,14 +242,16 @@ interface ItemsProps {
   depth: number;
   type?: string;
   number?: number;
+  /** Whether these are items of an array, which has many alike. */
+  grid?: boolean;
 }
 
-function Items({ items, labels = [], indexed, cut, on, depth, type, number }: ItemsProps): JSX.Element {
+function Items({ items, labels = [], indexed, cut, on, depth, type, number, grid }: ItemsProps): JSX.Element {
   const all = number !== undefined && on.open.has(number);
   const change = number === undefined ? undefined : on.changes.objects.get(number);
   const at = number === undefined ? undefined : on.layout.at.get(number);
   const flat = items.every((item) => atom(item) !== null);
-  const drawn = all ? items : items.slice(0, flat ? DRAWN_ITEMS : DRAWN_LINES);
+  const drawn = all ? items : items.slice(0, flat ? (grid ? DRAWN_ITEMS / 2 : DRAWN_ITEMS) : DRAWN_LINES);
   const left = cut.length ? cut.length - items.length : undefined;
   return (
     <span class={`items ${flat ? "flat" : "rows"}`}>
@@ -250,7 +263,7 @@ function Items({ items, labels = [], indexed, cut, on, depth, type, number }: It
         return (
           <span key={i} class={`item${fresh ? " changed" : ""}${here ? " here" : ""}`} title={here ? "a loop is here" : undefined}>
             {(indexed || labels[i]) && <span class="index">{labels[i] ? visible(labels[i]) : i}</span>}
-            <Value value={item} on={on} depth={depth + 1} />
+            {atom(item) ? <AtomText value={item} cell={grid ?? false} /> : <Value value={item} on={on} depth={depth + 1} />}
           </span>
         );
       })}
@@ -333,58 +346,99 @@ function Names({ names, on, depth }: { names: { [key: string]: any }; on: Drawin
   );
 }
 
-function Grid({ content, on, number }: { content: Content; on: Drawing; number: number }): JSX.Element {
-  const [rows = 0, columns = 0] = content.shape ?? [];
-  const items = content.items ?? [];
-  const lines: Encoded[][] = [];
-  for (let row = 0; row < Math.min(rows, 40) && row * columns < items.length; row++) lines.push(items.slice(row * columns, (row + 1) * columns));
-  const drawn = lines.reduce((sum, line) => sum + line.length, 0);
+function Cell({ value, on }: { value: Encoded; on: Drawing }): JSX.Element {
+  return atom(value) ? <AtomText value={value} cell /> : <Value value={value} on={on} depth={2} />;
+}
+
+/** Indexes of the rows that are drawn; null where some are folded away. */
+function foldedRows(length: number, open: boolean): (number | null)[] {
+  const all = [...Array(length).keys()];
+  return open || length <= FIRST_ROWS + LAST_ROWS + 1 ? all : [...all.slice(0, FIRST_ROWS), null, ...all.slice(-LAST_ROWS)];
+}
+
+interface GridProps {
+  number: number;
+  on: Drawing;
+  /** Names of the columns, and of the rows; without names they are numbers. */
+  columns: (Encoded | undefined)[];
+  names: (Encoded | undefined)[];
+  length: number;
+  value: (row: number, column: number) => Encoded | undefined;
+}
+
+/** Values in rows and columns, in the middle folded until someone asks. */
+function GridView({ number, on, columns, names, length, value }: GridProps): JSX.Element {
+  const open = on.open.has(number);
+  const shown = open ? columns : columns.slice(0, FIRST_COLUMNS);
+  const hidden = columns.length - shown.length;
+  const label = (text: Encoded | undefined, place: number) => (text === undefined ? place : <Cell value={text} on={on} />);
   return (
-    <span class="array" data-number={number}>
-      <span class="grid" role="presentation">
-        {lines.map((line, i) => (
-          <span key={i} class="line">
-            {line.slice(0, 40).map((item, j) => (
-              <span key={j} class="item">
-                <Value value={item} on={on} depth={2} />
-              </span>
-            ))}
-          </span>
-        ))}
-      </span>
-      {(content.cut || drawn < items.length) && <Cut why={content.cut ?? "long"} left={content.length ? content.length - drawn : items.length - drawn} />}
+    <table class="grid">
+      <thead>
+        <tr>
+          <td />
+          {shown.map((name, i) => (
+            <th key={i} scope="col">
+              {label(name, i)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {foldedRows(length, open).map((row, place) =>
+          row === null ? (
+            <tr key="fold">
+              <td colSpan={shown.length + 1} class="fold">
+                <button type="button" class="more" onClick={() => on.expand(number)}>
+                  … {length - FIRST_ROWS - LAST_ROWS} more rows{hidden > 0 && ` and ${hidden} more columns`}
+                </button>
+              </td>
+            </tr>
+          ) : (
+            <tr key={place}>
+              <th scope="row">{label(names[row], row)}</th>
+              {shown.map((_, column) => {
+                const held = value(row, column);
+                return <td key={column}>{held === undefined ? "" : <Cell value={held} on={on} />}</td>;
+              })}
+            </tr>
+          ),
+        )}
+        {hidden > 0 && length <= FIRST_ROWS + LAST_ROWS + 1 && (
+          <tr>
+            <td colSpan={shown.length + 1} class="fold">
+              <button type="button" class="more" onClick={() => on.expand(number)}>
+                … {hidden} more columns
+              </button>
+            </td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function Grid({ content, on, number }: { content: Content; on: Drawing; number: number }): JSX.Element {
+  const [, columns = 0] = content.shape ?? [];
+  const items = content.items ?? [];
+  const length = columns ? Math.ceil(items.length / columns) : 0;
+  const value = (row: number, column: number): Encoded | undefined => items[row * columns + column];
+  return (
+    <span class="array">
+      <GridView number={number} on={on} columns={Array(Math.min(columns, items.length)).fill(undefined)} names={[]} length={length} value={value} />
+      {content.cut && <Cut why={content.cut} left={content.length ? content.length - items.length : undefined} />}
     </span>
   );
 }
 
-function Table({ content, on }: { content: Content; on: Drawing }): JSX.Element {
+function Table({ content, on, number }: { content: Content; on: Drawing; number: number }): JSX.Element {
   const columns = (content.items ?? []) as [Encoded, any][];
-  const index: Encoded[] = columnItems(content.fields?.index, on.state);
+  const names: Encoded[] = columnItems(content.fields?.index, on.state);
   const length = Math.max(0, ...columns.map(([, column]) => column?.array?.length ?? 0));
+  const value = (row: number, column: number): Encoded | undefined => columns[column]![1]?.array?.[row];
   return (
     <span class="array">
-      <table class="frame-table">
-        <thead>
-          <tr>
-            <td />
-            {columns.map(([label], i) => (
-              <th key={i} scope="col">
-                <Value value={label} on={on} depth={2} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {Array.from({ length }, (_, row) => (
-            <tr key={row}>
-              <th scope="row">{index[row] === undefined ? row : <Value value={index[row]!} on={on} depth={2} />}</th>
-              {columns.map(([, column], i) => (
-                <td key={i}>{column?.array && row < column.array.length ? <Value value={column.array[row]} on={on} depth={2} /> : ""}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <GridView number={number} on={on} columns={columns.map(([label]) => label)} names={names} length={length} value={value} />
       {(content.shape?.[0] ?? 0) > length && <Cut why="long" left={content.shape![0]! - length} />}
       {content.cut && <Cut why={content.cut} left={content.length ? content.length - columns.length : undefined} />}
     </span>
@@ -430,11 +484,11 @@ function Inside({ number, content, on, depth, inline }: { number: number; conten
   if (inline && kind === "iterator") return <Standing content={content} on={on} depth={depth} />;
   const dict = kind === "dict" || content.base === "dict";
   let items: ComponentChildren = null;
-  if (kind === "table") items = <Table content={content} on={on} />;
+  if (kind === "table") items = <Table content={content} on={on} number={number} />;
   else if (kind === "array" && content.shape?.length === 2) items = <Grid content={content} on={on} number={number} />;
   else if (dict) items = <Pairs content={content} number={number} on={on} depth={depth} />;
   else if (["list", "set", "bytearray", "array", "exception"].includes(kind) || content.items?.length) {
-    items = <Items items={content.items ?? []} indexed={kind !== "set" && kind !== "exception"} cut={content} on={on} depth={depth} number={number} />;
+    items = <Items items={content.items ?? []} indexed={kind !== "set" && kind !== "exception"} cut={content} on={on} depth={depth} number={number} grid={kind === "array"} />;
   } else if (content.cut) items = <Cut why={content.cut} />;
   const text = kind === "text" || (content.text && kind !== "class" && kind !== "function") ? visible(content.text ?? "") : null;
   const known = ["list", "dict", "set"].includes(kind) && content.type === kind;
@@ -473,9 +527,10 @@ interface MemoryProps {
   manyFiles: boolean;
   onShow: (frame: number) => void;
   onWatch: (variable: Variable) => void;
+  onWhy: (variable: Variable) => void;
 }
 
-export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: MemoryProps): JSX.Element {
+export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch, onWhy }: MemoryProps): JSX.Element {
   const { state, row } = moment;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const panel = useRef<HTMLDivElement>(null);
@@ -505,9 +560,12 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
       <button type="button" class="name" aria-pressed={is({ name, frame, file })} title="watch: v goes to its next change" onClick={() => onWatch({ name, frame, file })}>
         {visible(name)}
       </button>
-      <div class="held">
+      <div class="held" title="why?" onClick={(event) => (event.target as HTMLElement).closest("button") ?? onWhy({ name, frame, file })}>
         <Value value={value} on={on} />
       </div>
+      <button type="button" class="ask" aria-label={`why ${visible(name)} has this value`} title="why?" onClick={() => onWhy({ name, frame, file })}>
+        ?
+      </button>
     </div>
   );
   const card = (frame: Frame, waits: boolean, above: Frame | undefined) => {
@@ -555,8 +613,8 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
     const defined = entries.filter(([, value]) => isDefinition(value, state));
     const rest = entries.filter(([, value]) => !isDefinition(value, state));
     if ((rest.length === 0) !== below) return null;
-    const words = (kind: string) => defined.filter(([, value]) => state.objects.get((value as any).ref)!.kind === kind).map(([name]) => visible(name));
-    const [functions, classes] = [words("function"), words("class")];
+    const words = (kind: string) => defined.filter(([, value]) => (state.objects.get((value as any).ref)?.kind ?? "") === kind).map(([name]) => visible(name));
+    const [functions, classes, imported] = [words("function"), words("class"), words("")];
     return (
       <section key={file} class="frame globals" aria-label="globals">
         <div class="frame-title plain">
@@ -566,6 +624,7 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
         {rest.map(([name, value]) => variable(name, null, file, value, changes.names.has(`${file} ${name}`)))}
         {functions.length > 0 && <div class="defined">def {functions.join(", ")}</div>}
         {classes.length > 0 && <div class="defined">class {classes.join(", ")}</div>}
+        {imported.length > 0 && <div class="defined">imported {imported.join(", ")}</div>}
       </section>
     );
   };
@@ -602,10 +661,48 @@ export function Memory({ moment, shown, watched, manyFiles, onShow, onWatch }: M
   );
 }
 
-function isDefinition(value: Encoded, state: State): boolean {
-  if (value === null || typeof value !== "object" || !("ref" in value)) return false;
+/** Whether a value is a function, class or module: the names of these are listed in few words. */
+export function isDefinition(value: Encoded, state: State): boolean {
+  if (value === null || typeof value !== "object") return false;
+  if (!("ref" in value)) return String(value.text ?? "").startsWith("<");
   const content = state.objects.get(value.ref);
   return content !== undefined && isText(content);
+}
+
+const WRITTEN_CHARS = 44;
+
+/** Of each line that wrote names of a frame last: the names with their values now. rows: events of which some may be later. */
+export function writtenValues(rows: Row[], { state, row: now }: Moment, frame: Frame): Map<number, string> {
+  const names = state.names(frame);
+  const module = frame.function === "<module>";
+  const written = new Map<string, number>();
+  const holders = new Map<number, string[]>();
+  for (const [name, value] of names) {
+    const number = value !== null && typeof value === "object" ? value.ref : undefined;
+    if (number !== undefined) holders.set(number, [...(holders.get(number) ?? []), name]);
+  }
+  let line: number | null = null;
+  for (const row of rows) {
+    if (row.index > now.index) break;
+    const own = row.frame === frame.number;
+    if (own && row.kind === "call") line = row.line;
+    const caller = row.caller?.frame === frame.number ? row.caller.locals : null;
+    const bound = own ? (module ? row.globals : row.locals) : caller;
+    if (line !== null) {
+      for (const name in bound) written.set(name, line);
+      for (const number in row.objects) for (const name of holders.get(+number) ?? []) written.set(name, line);
+    }
+    if (own) line = row.line;
+  }
+  const texts = new Map<number, string>();
+  for (const [name, at] of [...written].sort(([, a], [, b]) => a - b)) {
+    const value = names.get(name);
+    if (value === undefined || isDefinition(value, state)) continue;
+    const whole = short(value, state.objects, WRITTEN_CHARS);
+    const text = `${visible(name)} = ${whole.length > WRITTEN_CHARS ? `${whole.slice(0, WRITTEN_CHARS - 2)} …` : whole}`;
+    texts.set(at, texts.has(at) ? `${texts.get(at)}, ${text}` : text);
+  }
+  return texts;
 }
 
 // -- arrows ------------------------------------------------------------------------------------------------
@@ -637,6 +734,7 @@ function drawArrows(panel: HTMLDivElement): void {
   const shared = new Map<string, number>();
   const references = [...panel.querySelectorAll<HTMLElement>(".ref")].slice(0, DRAWN_ARROWS);
   for (const { dataset } of references) shared.set(dataset.to!, (shared.get(dataset.to!) ?? 0) + 1);
+  const [frames, heap] = [panel.querySelector(".frames")!, panel.querySelector(".heap")!].map((column) => column.getBoundingClientRect().right - origin.left) as [number, number];
   const boxes = references.map((reference) => {
     const card = panel.querySelector<HTMLElement>(`[data-object="${reference.dataset.to}"]`);
     return card && { reference, from: reference.getBoundingClientRect(), to: card.getBoundingClientRect() };
@@ -650,12 +748,15 @@ function drawArrows(panel: HTMLDivElement): void {
     const right = to.right - origin.left;
     const top = to.top - origin.top + 11;
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    // Level to the edge of its column, and up or down only where no text is: between the columns, or right of them.
     if (x < left) {
-      const bend = Math.max(24, (left - x) / 2);
-      path.setAttribute("d", `M${x} ${y}C${x + bend} ${y} ${left - bend} ${top} ${left - 2} ${top}`);
+      const edge = Math.max(x, frames + 3);
+      const middle = (edge + left) / 2;
+      path.setAttribute("d", `M${x} ${y}H${edge}C${middle} ${y} ${middle} ${top} ${left - 2} ${top}`);
     } else {
-      const bend = 18 + Math.min(40, Math.abs(top - y) / 8);
-      path.setAttribute("d", `M${x} ${y}C${Math.max(x, right) + bend} ${y} ${right + bend} ${top} ${right + 2} ${top}`);
+      const edge = Math.max(x, right, heap) + 3;
+      const bend = edge + 14 + Math.min(26, Math.abs(top - y) / 8);
+      path.setAttribute("d", `M${x} ${y}H${edge}C${bend} ${y} ${bend} ${top} ${edge} ${top}H${right + 2}`);
     }
     path.setAttribute("marker-end", "url(#head)");
     path.setAttribute("class", shared.get(reference.dataset.to!)! > 1 ? "shared" : "single");

@@ -60,3 +60,9 @@ export function visitCounts(columns: Columns, places: [string, string][], file: 
   }
   return counts;
 }
+
+/** The line event of the frame that is before an event: the line that just ran. */
+export function lineBefore(columns: Columns, index: number): number | null {
+  const [frame, line] = [columns.frame[index]!, columns.kindNumber("line")];
+  return first(columns, index, -1, (i) => columns.frame[i] === frame && columns.number(i) === line);
+}

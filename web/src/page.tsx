@@ -5,15 +5,16 @@ import "./page.css";
 import { render, type JSX } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { store } from "./load";
-import { Cut, Memory } from "./memory";
+import { Cut, Memory, writtenValues } from "./memory";
 import * as moves from "./moves";
 import type { Way } from "./moves";
 import { change, search, type Found, type Variable } from "./search";
 import { Source, type Marks } from "./source";
-import { Controls, Help, NAMING_MS, named, useKeys } from "./stepping";
+import { Controls, Help, Move, NAMING_MS, named, useKeys } from "./stepping";
 import { beginning, short, stringText, visible } from "./text";
 import { useTheme } from "./theme";
 import { Timeline } from "./timeline";
+import { why, WHY_STEPS, type Step } from "./why";
 import { Columns, Trace, type Facts, type Moment, type Row } from "./trace";
 
 const FOUND = 200;
@@ -38,13 +39,15 @@ const KEYS: [string, string][] = [
   ["PgUp, PgDn", "a hundred events"],
   ["e, Shift e", "next and previous exception"],
   ["w, Shift w", "next and previous output"],
+  ["y", "why the watched variable has its value"],
   ["v, Shift v", "next and previous change of the watched variable"],
   [". and ,", "next and previous visit of the line"],
   ["[ and ]", "show the calling frame, and back"],
-  ["+ and −", "zoom the timeline"],
+  ["+ and −", "zoom the timeline; with a double click on a call, show it alone"],
+  ["< and >", "move the timeline"],
   ["i", "with and without instructions"],
   ["g", "go to an event"],
-  ["/", "search"],
+  ["/", "search; Enter, ↓ and ↑ go through the results"],
   ["t", "light, dark, or like the system"],
   ["?", "this help"],
   ["Esc", "close, stop searching"],
@@ -95,9 +98,13 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const [chosenLine, setChosenLine] = useState<[string, number] | null>(null);
   const [instructions, setInstructions] = useState(true);
   const [theme, nextTheme] = useTheme();
+  const [more, setMore] = useState(false);
+  const [reason, setReason] = useState<Reason | null>(null);
   const [notice, setNotice] = useState("");
   const [problem, setProblem] = useState("");
   const [query, setQuery] = useState("");
+  /** The place in the list of the result that is shown; -1: none. */
+  const [chosen, setChosen] = useState(-1);
   const [found, setFound] = useState<{ found: Found[]; done: number } | null>(null);
   const help = useRef<HTMLDialogElement>(null);
   const searchField = useRef<HTMLInputElement>(null);
@@ -105,6 +112,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const lineField = useRef<HTMLInputElement>(null);
   const visitField = useRef<HTMLInputElement>(null);
   const target = useRef(-1);
+  const written = useRef(-1); // the event in the address
   const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const looking = useRef<AbortController | null>(null);
   const timeline = useRef<Timeline | null>(null);
@@ -126,7 +134,8 @@ function App({ facts, traces }: AppProps): JSX.Element {
         setProblem("");
         clearTimeout(naming.current);
         naming.current = setTimeout(() => {
-          named(`event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`);
+          named(`event=${wanted}${traces.length > 1 ? `&thread=${thread}` : ""}`, written.current >= 0 && Math.abs(wanted - written.current) > 1);
+          written.current = wanted;
         }, NAMING_MS);
       } catch (error) {
         setProblem(String(error instanceof Error ? error.message : error));
@@ -137,9 +146,10 @@ function App({ facts, traces }: AppProps): JSX.Element {
 
   useEffect(() => {
     setMoment(null);
-    if (trace.length) void go(hash().event ?? 0);
+    if (trace.length) void go(hash().event ?? trace.facts.opens);
     const follow = () => {
       const { event, thread: other = 0 } = hash();
+      written.current = event ?? written.current;
       if (other < traces.length && other !== thread) setThread(other);
       else if (event !== undefined && event !== target.current) void go(event);
     };
@@ -157,7 +167,8 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const at = () => Math.max(0, target.current);
   const line: [string, number] | null = chosenLine ?? (row ? [row.file, row.line] : null);
   const visits = useMemo(() => (line ? moves.visits(columns, trace.facts.places, line[0], line[1]) : []), [trace, line?.[0], line?.[1]]);
-  const visit = row ? visits.filter((index) => index <= row.index).length : 0;
+  const passed = row ? visits.filter((index) => index <= row.index).length : 0;
+  const visit = Math.max(Math.min(1, visits.length), passed);
 
   const toVisit = (way: Way) => {
     const found = way > 0 ? visits.find((index) => index > at()) : visits.findLast((index) => index < at());
@@ -193,8 +204,18 @@ function App({ facts, traces }: AppProps): JSX.Element {
       setProblem(String(error));
     }
   };
+  const ask = async (variable: Variable | null) => {
+    if (!variable || !row) {
+      setNotice("choose a variable: click its value");
+      return;
+    }
+    const causes = await trace.causes();
+    const asked = why(causes ?? { slots: {}, nodes: [] }, variable, row.index);
+    setReason({ variable, at: row.index, ...asked, recorded: causes !== null });
+  };
   const look = async (text: string) => {
     setQuery(text);
+    setChosen(-1);
     stopLooking();
     if (!text) {
       setFound(null);
@@ -217,10 +238,11 @@ function App({ facts, traces }: AppProps): JSX.Element {
   const shown = moment ? (moment.state.frames.get(shownFrame ?? moment.row.frame) ?? null) : null;
   const toThread = (number: number) => {
     clearTimeout(naming.current);
-    named(`event=0&thread=${number}`);
+    named(`event=${traces[number]!.facts.opens}&thread=${number}`);
     setThread(number);
     setChosenLine(null);
     setWatched(null);
+    setReason(null);
     closeSearch();
   };
   const toFrame = (way: Way) => {
@@ -254,6 +276,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     E: () => toException(-1),
     w: () => toOutput(1),
     W: () => toOutput(-1),
+    y: () => void ask(watched),
     v: () => void toChange(1),
     V: () => void toChange(-1),
     ".": () => toVisit(1),
@@ -263,6 +286,8 @@ function App({ facts, traces }: AppProps): JSX.Element {
     "+": () => timeline.current?.zoom(0.7),
     "=": () => timeline.current?.zoom(0.7),
     "-": () => timeline.current?.zoom(1 / 0.7),
+    "<": () => timeline.current?.pan(-0.3),
+    ">": () => timeline.current?.pan(0.3),
     i: () => setInstructions(!instructions),
     g: () => eventField.current?.select(),
     "/": () => searchField.current?.focus(),
@@ -270,6 +295,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
     "?": () => help.current?.showModal(),
     Escape: () => {
       closeSearch();
+      setReason(null);
       setNotice("");
       setChosenLine(null);
       if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
@@ -292,7 +318,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
       <header>
         <h1>{visible(facts.id)}</h1>
         {!facts.id.endsWith(call) && <code class="call">{call}</code>}
-        <span class={`outcome ${facts.outcome}`}>
+        <span class={`outcome ${facts.failure ? "" : facts.outcome}`}>
           {facts.outcome.replaceAll("_", " ")} {beginning(facts.result ?? facts.detail)}
         </span>
         {facts.repeatable === false && <span class="outcome" title={visible(facts.difference ?? "")}>not repeatable</span>}
@@ -309,19 +335,25 @@ function App({ facts, traces }: AppProps): JSX.Element {
           </label>
         )}
         <Controls theme={theme} next={nextTheme} help={help} />
+        {trace.length > 0 && <About facts={facts} trace={trace} go={(index) => void go(index)} />}
       </header>
-      <nav class="tools" aria-label="steps">
+      <nav class={`tools${more ? " all" : ""}`} aria-label="steps">
         <span class="group">
-          {button("first", "first event", "Home", () => void go(0), first)}
+          <Move id="back" label="← Back" act={back} off={first} />
+          <Move id="forward" label="Next →" act={forward} off={final} />
+          <button type="button" id="do-more" aria-expanded={more} onClick={() => setMore(!more)}>
+            More
+          </button>
+        </span>
+        <span class="group rest">
           {button("back-over", "step back over calls", "Shift ←", () => over(-1), first)}
-          {button("back", "step back", "←", back, first)}
-          {button("forward", "step forward", "→", forward, final)}
           {button("over", "step over calls", "Shift →", () => over(1), final)}
           {button("out", "out of the frame", "u", () => leave(1), final)}
+          {button("first", "first event", "Home", () => void go(0), first)}
           {button("last", "last event", "End", () => void go(last), final)}
         </span>
         <form
-          class="group"
+          class="group rest"
           onSubmit={(event) => {
             event.preventDefault();
             void go(Number(eventField.current!.value));
@@ -330,10 +362,10 @@ function App({ facts, traces }: AppProps): JSX.Element {
         >
           <label for="event">event</label>
           <input id="event" ref={eventField} type="number" min={0} max={last} value={row?.index ?? 0} />
-          <span class="soft">of {trace.length.toLocaleString("en")}</span>
+          <span class="soft">of {Math.max(0, last).toLocaleString("en")}</span>
         </form>
         <form
-          class="group"
+          class="group rest"
           onSubmit={(event) => {
             event.preventDefault();
             fromGutter(line?.[0] ?? facts.file, Number(lineField.current!.value), false);
@@ -344,7 +376,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
           <input id="line" ref={lineField} type="number" min={1} value={line?.[1] ?? 1} />
         </form>
         <form
-          class="group"
+          class="group rest"
           onSubmit={(event) => {
             event.preventDefault();
             const wanted = Number(visitField.current!.value);
@@ -358,27 +390,27 @@ function App({ facts, traces }: AppProps): JSX.Element {
           <span class="soft">of {visits.length.toLocaleString("en")}</span>
           {button("visit", "next visit of the line", ".", () => toVisit(1))}
         </form>
-        <span class="group">
+        <span class="group rest">
           {button("change-back", "previous change of the watched variable", "Shift v", () => void toChange(-1))}
           <span class="watched">{watched ? visible(watched.name) : "variable"}</span>
           {button("change", "next change of the watched variable", "v", () => void toChange(1))}
         </span>
-        <span class="group">
+        <span class="group rest">
           {button("exception-back", "previous exception", "Shift e", () => toException(-1))}
           <span class="bad-word">exception</span>
           {button("exception", "next exception", "e", () => toException(1))}
         </span>
-        <span class="group">
+        <span class="group rest">
           {button("output-back", "previous output", "Shift w", () => toOutput(-1))}
           <span class="output-word">output</span>
           {button("output", "next output", "w", () => toOutput(1))}
         </span>
         {facts.level === "instruction" && (
-          <label class="group">
+          <label class="group rest">
             <input type="checkbox" id="instructions" checked={instructions} onChange={() => setInstructions(!instructions)} /> instructions
           </label>
         )}
-        <span class="group searching">
+        <span class="group searching rest">
           <input
             ref={searchField}
             type="search"
@@ -387,6 +419,16 @@ function App({ facts, traces }: AppProps): JSX.Element {
             placeholder="search  /"
             value={query}
             onInput={(event) => void look(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              const way = { ArrowDown: 1, ArrowUp: -1, Enter: 1 }[event.key];
+              if (!way || !found?.found.length) return;
+              event.preventDefault();
+              const next = event.key === "Enter" && event.shiftKey ? -1 : way;
+              const { length } = found.found;
+              const place = chosen < 0 && next < 0 ? length - 1 : (chosen + next + length) % length;
+              setChosen(place);
+              void go(found.found[place]!.index);
+            }}
           />
           {found && (
             <div class="found" role="region" aria-label="found" tabIndex={0}>
@@ -394,8 +436,17 @@ function App({ facts, traces }: AppProps): JSX.Element {
                 {found.found.length >= FOUND ? `the first ${FOUND}` : found.found.length} found
                 {found.done < 1 && found.found.length < FOUND && `, ${Math.round(100 * found.done)} % looked through`}
               </div>
-              {found.found.map(({ index, line: where, text }) => (
-                <button type="button" key={index} onClick={() => void go(index)}>
+              {found.found.map(({ index, line: where, text }, place) => (
+                <button
+                  type="button"
+                  key={index}
+                  aria-current={place === chosen ? "true" : undefined}
+                  ref={(element) => void (place === chosen && element?.scrollIntoView({ block: "nearest" }))}
+                  onClick={() => {
+                    setChosen(place);
+                    void go(index);
+                  }}
+                >
                   <span class="soft">
                     {index}, line {where}
                   </span>{" "}
@@ -443,6 +494,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
           {notice}
         </span>
       </section>
+      {reason && <Why id={facts.id} reason={reason} go={(index) => void go(index)} close={() => setReason(null)} />}
       <main>
         <section class="left" aria-label="program">
           <SourceView facts={facts} trace={trace} files={files} moment={moment} shown={shown?.number ?? null} onLine={fromGutter} />
@@ -458,6 +510,7 @@ function App({ facts, traces }: AppProps): JSX.Element {
               manyFiles={files.length > 1}
               onShow={setShownFrame}
               onWatch={(variable) => setWatched(variable)}
+              onWhy={(variable) => void ask(variable)}
             />
           )}
         </section>
@@ -475,16 +528,98 @@ function App({ facts, traces }: AppProps): JSX.Element {
   );
 }
 
+interface Reason {
+  variable: Variable;
+  at: number;
+  steps: Step[];
+  more: number;
+  recorded: boolean;
+}
+
+/** Where a value comes from: each step with the event that made it. */
+function Why({ id, reason, go, close }: { id: string; reason: Reason; go: (index: number) => void; close: () => void }): JSX.Element {
+  const { variable, at, steps, more, recorded } = reason;
+  const name = visible(variable.name);
+  const first = useRef<HTMLElement>(null);
+  useLayoutEffect(() => first.current?.focus(), [reason]);
+  return (
+    <section class="why" aria-label="why" ref={first} tabIndex={-1}>
+      <h2>
+        Why <code>{name}</code> has its value at event {at}
+        <button type="button" onClick={close}>
+          Close
+        </button>
+      </h2>
+      {steps.map((step, number) => (
+        <div class="step" key={number} data-depth={Math.min(step.depth, 6)}>
+          <code>{visible(step.name)}</code> {visible(step.text)}{" "}
+          {step.event !== null && <Jump index={step.event} text="show" label={`show event ${step.event}`} go={go} />}
+        </div>
+      ))}
+      {more > 0 && <p class="soft">{more} more values were read there. Ask at one of these events, or use deskcheck why --steps.</p>}
+      {!steps.length && recorded && <p>No recorded event changed it: it is older, or code that is not recorded made it.</p>}
+      {!recorded && (
+        <p>
+          The page of a long trace has no answers. Ask for it in a terminal:{" "}
+          <code>
+            deskcheck why FOLDER '{name}' --recording '{visible(id)}' --at {at} --steps {WHY_STEPS}
+          </code>
+        </p>
+      )}
+    </section>
+  );
+}
+
+const STOPPED = new Set(["timed_out", "out_of_memory", "output_limit", "killed"]);
+
+/** What the page shows, in a sentence, and what to press. */
+function About({ facts, trace, go }: { facts: Facts; trace: Trace; go: (index: number) => void }): JSX.Element {
+  const { opens } = trace.facts;
+  const line = `line ${trace.columns.line[opens]}`;
+  const place = <Jump index={opens} go={go} text={trace.columns.kind(opens) === "raise" ? `raised in ${line}` : `event ${opens}, ${line}`} />;
+  const what = (() => {
+    if (facts.failure) {
+      return (
+        <>
+          This is the last call of your code that a failed test made. <b class="failed">The test failed:</b> <bdi class="failed">{beginning(facts.failure.split("\n")[0]!)}</bdi>. It opens at {place}.
+        </>
+      );
+    }
+    if (trace.columns.kind(opens) === "raise") {
+      return (
+        <>
+          This is a recorded run: every line that ran, with the values it had. It ended by an exception, {place}. <b>Back</b> goes to what led there.
+        </>
+      );
+    }
+    const ended = STOPPED.has(facts.outcome) ? "It was stopped before its end." : "";
+    return (
+      <>
+        This is a recorded run: every line that ran, with the values it had. {ended} It opens at {place}. <b>Next</b> runs one step, <b>Back</b> undoes it.
+      </>
+    );
+  })();
+  return <p class="about">{what}</p>;
+}
+
+/** A link to an event. */
+function Jump({ index, text, label, go }: { index: number; text: string; label?: string; go: (index: number) => void }): JSX.Element {
+  return (
+    <button type="button" class="jump" aria-label={label} onClick={() => go(index)}>
+      {text}
+    </button>
+  );
+}
+
 function gaps(leftOut: Record<string, number>): string {
   return Object.entries(leftOut)
     .map(([what, count]) => `${count} ${GAPS[what] ?? visible(what)}`)
     .join(", ");
 }
 
+const [BACK, FORWARD] = ["M11 3v10L4 8z", "M5 3v10l7-5z"];
 const BARE: Record<string, string> = {
   first: "M3 3h2v10H3zM13 3v10L6 8z",
-  back: "M11 3v10L4 8z",
-  forward: "M5 3v10l7-5z",
   last: "M11 3h2v10h-2zM3 3v10l7-5z",
   over: "M2 9a5.5 5.5 0 0 1 10.2-2.2L14 5v5H9l2-2A4 4 0 0 0 3.6 9zM6 12h3v2H6z",
   "back-over": "M14 9A5.5 5.5 0 0 0 3.800 6.800L2 5v5h5L5 8a4 4 0 0 1 7.400 1zM7 12h3v2H7z",
@@ -492,7 +627,7 @@ const BARE: Record<string, string> = {
 };
 
 function Icon({ name }: { name: string }): JSX.Element {
-  const path = BARE[name] ?? (name.endsWith("-back") ? BARE.back! : BARE.forward!);
+  const path = BARE[name] ?? (name.endsWith("-back") ? BACK : FORWARD);
   return (
     <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
       <path d={path} />
@@ -510,9 +645,8 @@ interface TimelineProps {
 function TimelineView({ trace, row, go, hold }: TimelineProps): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { columns } = trace;
-  const deepest = useMemo(() => columns.depth.reduce((most, depth) => Math.max(most, depth), 1), [trace]);
   useEffect(() => {
-    const made = new Timeline(canvas.current!, columns, deepest, go);
+    const made = new Timeline(canvas.current!, columns, trace.facts.places, go);
     hold.current = made;
     return () => made.destroy();
   }, [trace]);
@@ -563,7 +697,17 @@ function SourceView({ facts, trace, files, moment, shown, onLine }: SourceProps)
   }, [trace, file]);
   useLayoutEffect(() => setChosen(null), [moment, shown]);
   useLayoutEffect(() => {
-    if (moment && frame) source.current!.mark(marksOf(moment, frame.number, file));
+    if (!moment || !frame) return;
+    const marks = marksOf(moment, frame.number, file, trace.columns);
+    source.current!.mark(marks);
+    if (frame.file !== file) return;
+    let current = true;
+    void trace.rows(trace.blockOf(moment.row.index)).then(({ rows }) => {
+      if (current) source.current!.mark({ ...marks, values: writtenValues(rows, moment, frame) });
+    });
+    return () => {
+      current = false;
+    };
   }, [moment, shown, file, trace]);
 
   return (
@@ -585,13 +729,18 @@ function SourceView({ facts, trace, files, moment, shown, onLine }: SourceProps)
   );
 }
 
-function marksOf({ state, row }: Moment, shown: number, file: string): Marks {
+const SAYS: Record<string, string> = { call: "called", resume: "resumes", raise: "raised here", unwind: "left by the exception", return: "returns", yield: "yields" };
+
+function marksOf({ state, row }: Moment, shown: number, file: string, columns: Columns): Marks {
   const frame = state.frames.get(shown)!;
   const place = state.active.indexOf(shown);
   const above = place >= 0 ? state.frames.get(state.active[place + 1] ?? -1) : undefined;
   const others = state.active.map((number) => state.frames.get(number)!).filter((one) => one.file === file && one !== frame);
   const look = shown !== row.frame ? "calling" : row.kind === "raise" || row.kind === "unwind" ? "raise" : row.kind === "return" || row.kind === "yield" ? "leave" : "line";
+  const before = look === "line" && shown === row.frame && frame.file === file ? moves.lineBefore(columns, row.index) : null;
   return {
+    says: shown === row.frame ? (SAYS[row.kind] ?? "runs next") : "waits for its call",
+    ...(before === null ? {} : { before: columns.line[before]! }),
     line: frame.file === file ? frame.line : -1,
     look,
     others: others.map((one) => one.line),

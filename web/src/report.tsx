@@ -26,6 +26,8 @@ interface Example {
   id: string;
   program: string;
   reason: string;
+  /** The page of the recording, at the event that the question is about, if it was written. */
+  page?: string;
   /** Name, text, how many characters more there are. */
   texts: [string, string, number][];
 }
@@ -41,6 +43,7 @@ interface Failure {
 
 interface Facts {
   deskcheck: string;
+  verdict: string;
   made: string;
   folders: string[];
   models: string[];
@@ -54,6 +57,8 @@ interface Facts {
 }
 
 const WIDEST = 900;
+/** From this number of columns on, their names are written upwards. */
+const UPRIGHT = 14;
 
 function FigureView({ name, label, draw }: { name: string; label: string; draw: (width: number) => SVGSVGElement }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
@@ -110,7 +115,7 @@ function SheetView({ sheet, copy }: { sheet: Sheet; copy: (title: string, text: 
   return (
     <div class="sheet" id={`sheet-${sheet.name}`}>
       <div class="scrolled" role="region" aria-label={sheet.title} tabIndex={0}>
-        <table>
+        <table class={sheet.heads.length > UPRIGHT ? "upright" : ""}>
           <thead>
             <tr>
               {sheet.heads.map((head, column) => (
@@ -174,12 +179,16 @@ function Failures({ failures }: { failures: Failure[] }): JSX.Element {
         {choice("failures-question", "question", whats, what, setWhat)}
       </p>
       {shown.map((failure) => (
-        <details class="failure" key={`${failure.what} ${failure.model} ${failure.kind}`}>
+        <div class="with-step" key={`${failure.what} ${failure.model} ${failure.kind}`}>
+        <details class="failure">
           <summary>
             <span class="count">
               {failure.count} of {failure.n}
             </span>
-            <meter min={0} max={1} value={failure.count / failure.n} aria-label={`${failure.count} of ${failure.n}`} />
+            <svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+              <rect width="100" height="10" />
+              <rect class="wrong" width={(100 * failure.count) / failure.n} height="10" />
+            </svg>
             <bdi class="how">{visible(failure.kind)}</bdi>
             <bdi class="soft">
               {visible(failure.model)}, {visible(failure.what)}
@@ -189,10 +198,20 @@ function Failures({ failures }: { failures: Failure[] }): JSX.Element {
             <ExampleView key={example.id} example={example} />
           ))}
         </details>
+        <Step page={failure.examples.find((example) => example.page)?.page} text="a step where it broke" />
+        </div>
       ))}
       {!shown.length && <p class="soft">none</p>}
     </>
   );
+}
+
+function Step({ page, text }: { page: string | undefined; text: string }): JSX.Element | null {
+  return page ? (
+    <a class="step" href={page}>
+      {text}
+    </a>
+  ) : null;
 }
 
 function ExampleView({ example }: { example: Example }): JSX.Element {
@@ -200,6 +219,7 @@ function ExampleView({ example }: { example: Example }): JSX.Element {
     <article class="example">
       <h3>
         <bdi>{visible(example.id)}</bdi> {example.reason && <span class="soft">{visible(example.reason)}</span>}
+        <Step page={example.page} text="the step where it broke" />
       </h3>
       {example.texts.map(([name, text, more]) => (
         <div class={`text ${name === "question" || name === "predicted run" ? "wide" : ""}`} key={name}>
@@ -261,13 +281,13 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
     <>
       <header>
         <h1>
-          {facts.models.length === 1 ? visible(facts.models[0]!) : `${facts.models.length} models`}, {facts.samples.toLocaleString("en")} answers
+          <bdi>{visible(facts.verdict)}</bdi>
         </h1>
         <Controls theme={theme} next={nextTheme} />
       </header>
       <main class="document">
         <p class="soft">
-          {facts.made} · deskcheck {facts.deskcheck} · <bdi>{facts.folders.map((folder) => visible(folder)).join(", ")}</bdi>
+          {facts.models.length === 1 ? "1 model" : `${facts.models.length} models`}, {facts.samples.toLocaleString("en")} answers · {facts.made} · deskcheck {facts.deskcheck} · <bdi>{facts.folders.map((folder) => visible(folder)).join(", ")}</bdi>
         </p>
         {facts.notes.map((note) => (
           <p class="note" key={note}>
@@ -328,6 +348,7 @@ function Report({ facts }: { facts: Facts }): JSX.Element {
             {sheet("failures")}
           </details>,
         ])}
+        {section("lines", sheet("lines"))}
         {section("usage", sheet("usage"))}
         {section("excluded", sheet("excluded"))}
       </main>

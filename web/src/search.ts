@@ -17,6 +17,7 @@ export function sentence(row: Row, objects: ReadonlyMap<number, Content>, limit 
   }
   for (const [name, value] of Object.entries({ ...row.locals, ...row.globals })) {
     if (value !== null && typeof value === "object" && "unbound" in value) parts.push(`${visible(name)} gone`);
+    else if (value !== null && typeof value === "object" && "edit" in value) parts.push(`${visible(name)} = ...${stringText(value.edit[2].slice(0, limit))}...`);
     else parts.push(`${visible(name)} = ${short(value, objects, limit)}`);
   }
   if (row.output) parts.push(`prints ${stringText(row.output.slice(0, 4 * limit))}`);

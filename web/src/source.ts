@@ -2,8 +2,8 @@
 
 import { python } from "@codemirror/lang-python";
 import { HighlightStyle, forceParsing, syntaxHighlighting } from "@codemirror/language";
-import { Compartment, EditorState, RangeSetBuilder, StateEffect, StateField, type Extension } from "@codemirror/state";
-import { Decoration, EditorView, GutterMarker, drawSelection, gutter, highlightSpecialChars, lineNumbers, type DecorationSet } from "@codemirror/view";
+import { Compartment, EditorState, StateEffect, StateField, type Extension } from "@codemirror/state";
+import { Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, highlightSpecialChars, lineNumbers, type DecorationSet } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { unitOf } from "./columns";
 import { escape } from "./text";
@@ -25,6 +25,30 @@ export interface Marks {
   others: number[];
   /** The call that the shown frame waits for: line, column, end line, end column. */
   call: [number, number, number, number] | null;
+  /** What happens at the line, in words, and the line that just ran. */
+  says?: string;
+  before?: number;
+  /** Of lines: the values that they wrote. */
+  values?: ReadonlyMap<number, string>;
+}
+
+/** Words at the end of a line, which are not of the program. */
+class Note extends WidgetType {
+  constructor(
+    private readonly text: string,
+    private readonly look: string,
+  ) {
+    super();
+  }
+  override eq(other: Note): boolean {
+    return this.text === other.text && this.look === other.look;
+  }
+  override toDOM(): HTMLElement {
+    const made = document.createElement("span");
+    made.className = `note-${this.look}`;
+    made.textContent = this.text;
+    return made;
+  }
 }
 
 const setMarks = StateEffect.define<Marks>();
@@ -44,10 +68,16 @@ function decorations(state: EditorState, marks: Marks): DecorationSet {
     const to = last.from + unitOf(last.text, marks.call[3]);
     if (at < to) made.push({ at, to, decoration: Decoration.mark({ class: "call-mark" }) });
   }
-  made.sort((a, b) => a.at - b.at || a.to - b.to);
-  const builder = new RangeSetBuilder<Decoration>();
-  for (const { at, to, decoration } of made) builder.add(at, to < 0 ? at : to, decoration);
-  return builder.finish();
+  const note = (line: number, text: string, look: string, side: number) => {
+    if (fits(line)) made.push({ at: state.doc.line(line).to, to: state.doc.line(line).to, decoration: Decoration.widget({ widget: new Note(text, look), side }) });
+  };
+  for (const [line, text] of marks.values ?? []) note(line, text, "values", 1);
+  if (marks.before !== undefined && marks.before !== marks.line) note(marks.before, "just ran", "before", 2);
+  if (marks.says) note(marks.line, marks.before === marks.line ? `just ran, and ${marks.says}` : marks.says, `now ${marks.look}`, 2);
+  return Decoration.set(
+    made.map(({ at, to, decoration }) => decoration.range(at, to < 0 ? at : to)),
+    true,
+  );
 }
 
 const marked = StateField.define<DecorationSet>({
@@ -99,6 +129,7 @@ export class Source {
             },
           }),
           drawSelection(),
+          EditorView.lineWrapping,
           python(),
           syntaxHighlighting(HIGHLIGHT),
           EditorState.readOnly.of(true),
@@ -108,6 +139,7 @@ export class Source {
         ],
       }),
     });
+    this.observer.observe(this.view.scrollDOM);
   }
 
   private readonly jump = {
@@ -140,18 +172,33 @@ export class Source {
   }
 
   mark(marks: Marks): void {
+    this.view.dispatch({ effects: setMarks.of(marks) });
+    this.marked = marks.line;
+    this.reveal();
+  }
+
+  private marked = -1;
+  private readonly observer = new ResizeObserver(() => this.reveal());
+
+  /** Scrolls to the marked line, if it is not in view. */
+  private reveal(): void {
     const { doc } = this.view.state;
-    const effects: StateEffect<unknown>[] = [setMarks.of(marks)];
-    if (marks.line >= 1 && marks.line <= doc.lines) {
-      const { from } = doc.line(marks.line);
+    if (this.marked < 1 || this.marked > doc.lines) return;
+    const { from } = doc.line(this.marked);
+    const scroller = this.view.scrollDOM;
+    const wanted = () => {
       const box = this.view.lineBlockAt(from);
-      const { scrollTop, clientHeight } = this.view.scrollDOM;
-      if (box.top < scrollTop + 30 || box.bottom > scrollTop + clientHeight - 30) effects.push(EditorView.scrollIntoView(from, { y: "center" }));
-    }
-    this.view.dispatch({ effects });
+      const { scrollTop, clientHeight } = scroller;
+      return box.top < scrollTop + 30 || box.bottom > scrollTop + clientHeight - 30 ? box.top - (clientHeight - box.height) / 2 : null;
+    };
+    // Only the editor scrolls: the page around it stays. Once more when the heights of lines are known.
+    const scroll = (top: number | null) => top !== null && (scroller.scrollTop = top);
+    scroll(wanted());
+    this.view.requestMeasure({ key: this, read: wanted, write: scroll });
   }
 
   destroy(): void {
+    this.observer.disconnect();
     this.view.destroy();
   }
 }

@@ -17,10 +17,11 @@ export interface Place {
   notice: string;
 }
 
-/** Put where the page stands into its address. */
-export function named(where: string): void {
+/** Put where the page stands into its address. jump: not a step, so that the browser's Back leads to the place before. */
+export function named(where: string, jump = false): void {
   try {
-    history.replaceState(null, "", `#${where}`);
+    if (jump) history.pushState(null, "", `#${where}`);
+    else history.replaceState(null, "", `#${where}`);
   } catch {
     // a page inside another one, as in a notebook, has no address of its own
   }
@@ -35,9 +36,13 @@ export function usePlace(name: string, last: number, start: number): Place {
   const [at, setAt] = useState(() => asked() ?? start);
   const [notice, setNotice] = useState("");
   const naming = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const written = useRef(at);
   // Layout effects: what is drawn listens at once. Others run after the paint, and a key before that is lost.
   useLayoutEffect(() => {
-    const follow = () => setAt((now) => asked() ?? now);
+    const follow = () => {
+      written.current = asked() ?? written.current;
+      setAt((now) => asked() ?? now);
+    };
     addEventListener("hashchange", follow);
     return () => removeEventListener("hashchange", follow);
   }, []);
@@ -47,7 +52,10 @@ export function usePlace(name: string, last: number, start: number): Place {
     const wanted = Math.max(0, Math.min(last, index));
     setAt(wanted);
     clearTimeout(naming.current);
-    naming.current = setTimeout(() => named(`${name}=${wanted}`), NAMING_MS);
+    naming.current = setTimeout(() => {
+      named(`${name}=${wanted}`, Math.abs(wanted - written.current) > 1);
+      written.current = wanted;
+    }, NAMING_MS);
   };
   return { at, go, notice };
 }
@@ -66,12 +74,43 @@ function typing({ target, key }: KeyboardEvent): boolean {
   return !!field && key !== "Escape" && type !== "checkbox" && (type !== "range" || key.length > 1);
 }
 
+const NO_KEYS = "deskcheck-no-keys";
+
+function keysAreOff(): boolean {
+  try {
+    return localStorage.getItem(NO_KEYS) === "1";
+  } catch {
+    return false; // a page from a file may have no storage
+  }
+}
+
+/** A box that switches keys of one character off, for people whose software types them: the arrows stay. */
+function KeySwitch(): JSX.Element {
+  const [off, setOff] = useState(keysAreOff);
+  const change = () => {
+    setOff(!off);
+    document.documentElement.toggleAttribute("data-no-keys", !off);
+    try {
+      localStorage.setItem(NO_KEYS, off ? "0" : "1");
+    } catch {
+      // as above
+    }
+  };
+  return (
+    <label>
+      <input type="checkbox" id="keys" checked={!off} onChange={change} /> keys with one character
+    </label>
+  );
+}
+
 /** Does what a pressed key stands for, unless the key belongs to a field or to a dialog. */
 export function useKeys(keys: Record<string, () => void>): void {
   const latest = useRef(keys);
   latest.current = keys;
   useLayoutEffect(() => {
+    document.documentElement.toggleAttribute("data-no-keys", keysAreOff());
     const listen = (event: KeyboardEvent) => {
+      if (event.key.length === 1 && document.documentElement.hasAttribute("data-no-keys")) return;
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || typing(event)) return;
       const act = latest.current[event.shiftKey && event.key.length > 1 ? `Shift ${event.key}` : event.key];
       if (!act) return;
@@ -96,7 +135,7 @@ export function Moves({ place, last, children }: { place: Place; last: number; c
     <nav class="moves" aria-label="steps">
       <Move id="first" label="First" act={() => go(0)} off={at === 0} />
       <Move id="back" label="← Back" act={() => go(at - 1)} off={at === 0} />
-      <Move id="forward" label="Forward →" act={() => go(at + 1)} off={at >= last} />
+      <Move id="forward" label="Next →" act={() => go(at + 1)} off={at >= last} />
       <Move id="last" label="Last" act={() => go(last)} off={at >= last} />
       {children}
       <span class="notice" role="status">
@@ -143,6 +182,7 @@ export function Help({ dialog, keys, children }: { dialog: Dialog; keys: [string
       </dl>
       {children}
       <form method="dialog">
+        <KeySwitch />
         <button type="submit">Close</button>
       </form>
     </dialog>

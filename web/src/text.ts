@@ -81,6 +81,20 @@ export function atom(value: Encoded): Atom | null {
   return null;
 }
 
+const DATE = /^'(\d{4}-\d\d-\d\d)T(\d\d:\d\d(?::\d\d)?)(\.\d+)?'$/;
+const FRACTION = /^-?\d{1,5}\.\d{5,}$/;
+
+/** A value in a grid: of a date at midnight the date, of a fraction six digits, else the text. */
+export function cellText(text: string): string {
+  const date = DATE.exec(text);
+  if (date) {
+    const [, day, time, fraction] = date;
+    const rest = `${time}${fraction && !/^\.0+$/.test(fraction) ? fraction : ""}`;
+    return /^00:00(:00)?$/.test(rest) ? day! : `${day} ${rest}`;
+  }
+  return FRACTION.test(text) ? String(Number(Number(text).toPrecision(6))) : text;
+}
+
 function complexText([real, imaginary]: [string, string]): string {
   const trimmed = imaginary.replace(/\.0$/, "");
   if (real === "0.0") return `${trimmed}j`;

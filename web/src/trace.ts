@@ -1,5 +1,7 @@
 // A trace and the state it adds up to: what recording/trace.py does, over the columns and blocks of view/trace_data.py.
 
+import type { Causes } from "./why";
+
 export type Encoded = null | boolean | number | string | { [key: string]: any };
 export type Names = Map<string, Encoded>;
 
@@ -62,6 +64,8 @@ export interface TraceFacts {
   cut: string | null;
   places: [string, string][];
   starts: number[];
+  /** The event at which the page opens. */
+  opens: number;
 }
 
 export interface Facts {
@@ -78,6 +82,8 @@ export interface Facts {
   stderr: string;
   repeatable: boolean | null;
   difference: string | null;
+  /** The error of the failed test that made this call; else empty. */
+  failure: string;
   python: string;
   level: string;
   limits: Record<string, unknown>;
@@ -95,9 +101,19 @@ interface Last {
 export const VALUED = new Set(["return", "yield", "resume", "raise"]);
 const LEAVES = new Set(["return", "unwind", "yield"]);
 
+/** The text of a name after an edit, whose numbers count characters, not UTF-16 units. */
+function edited(old: Encoded | undefined, change: { [key: string]: any }): Encoded {
+  const before = typeof old === "string" ? old : old && typeof old === "object" ? String(old.str ?? "") : "";
+  const [at, removed, text] = change.edit;
+  const points = Array.from(before);
+  const made = points.slice(0, at).join("") + text + points.slice(at + removed).join("");
+  return "cut" in change ? { str: made, length: change.length, cut: change.cut } : made;
+}
+
 function update(names: Names, changes: Record<string, Encoded>): void {
   for (const [name, value] of Object.entries(changes)) {
     if (value !== null && typeof value === "object" && "unbound" in value) names.delete(name);
+    else if (value !== null && typeof value === "object" && "edit" in value) names.set(name, edited(names.get(name), value));
     else names.set(name, value);
   }
 }
@@ -253,6 +269,8 @@ export interface Store {
   facts(): Promise<Facts>;
   columns(thread: number): Promise<Uint8Array>;
   block(thread: number, number: number): Promise<string>;
+  /** The causes of values of a thread; null if they are not in the page. */
+  causes(thread: number): Promise<Causes | null>;
 }
 
 interface Block {
@@ -277,6 +295,7 @@ export interface Moment {
 
 export class Trace {
   private blocks = new Map<number, Promise<Block>>();
+  private read: Promise<Causes | null> | undefined;
 
   constructor(
     private readonly store: Store,
@@ -286,6 +305,10 @@ export class Trace {
 
   get length(): number {
     return this.facts.events;
+  }
+
+  causes(): Promise<Causes | null> {
+    return (this.read ??= this.store.causes(this.facts.thread));
   }
 
   blockOf(index: number): number {
@@ -340,7 +363,7 @@ export class Trace {
     if (block) {
       this.blocks.delete(number); // to the end: the one longest unused goes first
     } else {
-      block = this.read(number);
+      block = this.unpack(number);
       block.catch(() => this.blocks.delete(number));
     }
     this.blocks.set(number, block);
@@ -351,7 +374,7 @@ export class Trace {
     return block;
   }
 
-  private async read(number: number): Promise<Block> {
+  private async unpack(number: number): Promise<Block> {
     const told = JSON.parse(await this.store.block(this.facts.thread, number));
     const start = this.facts.starts[number]!;
     const { columns, facts } = this;

@@ -6,7 +6,9 @@ import { test } from "node:test";
 import * as moves from "../src/moves";
 import { change, search, type Found } from "../src/search";
 import { unitOf } from "../src/columns";
-import { atom, bytesText, short, stringText, visible } from "../src/text";
+import { atom, bytesText, cellText, short, stringText, visible } from "../src/text";
+import { spanAt, spansOf } from "../src/spans";
+import { why, type Causes } from "../src/why";
 import { Columns, State, Trace, type Facts, type Store } from "../src/trace";
 
 interface Parts {
@@ -15,6 +17,9 @@ interface Parts {
   blocks: string[];
   states: any[];
   asked: number[];
+  causes: Causes | null;
+  spans: [number, number, number][];
+  why: [number, string, number | null, string, string[]][];
 }
 
 function opened(parts: Parts): Trace {
@@ -24,6 +29,7 @@ function opened(parts: Parts): Trace {
     facts: async () => parts.facts,
     columns: async () => columns,
     block: async (_, number) => parts.blocks[number]!,
+    causes: async () => parts.causes,
   };
   return new Trace(store, told, new Columns(columns, told.events, parts.facts.kinds));
 }
@@ -126,4 +132,47 @@ test("columns in bytes of UTF-8 are units of the editor", () => {
   assert.equal(unitOf("äb", 2), 1);
   assert.equal(unitOf("😀x", 4), 2);
   assert.equal(unitOf("a", 9), 1);
+});
+
+test("the steps of why are those of Python", { skip }, () => {
+  let asked = 0;
+  for (const { facts, causes, why: answers } of recordings) {
+    for (const [at, name, frame, file, lines] of answers) {
+      if (!lines.length) continue; // functions and classes: Python says nothing, and the page does not ask
+      const { steps, more } = why(causes!, { name, frame, file }, at);
+      const told = steps.map((step) => `${"  ".repeat(step.depth)}\`${step.name}\` ${step.text}`);
+      if (more) told.push(`${more} more values were read there; --steps follows more of them`);
+      if (!steps.length) assert.match(lines[0]!, /no recorded event changed it/, `${facts.id} ${at} ${name}`);
+      else assert.deepEqual(told, lines, `${facts.id} ${at} ${name}`);
+      asked += 1;
+    }
+  }
+  assert.ok(asked > 100, `${asked} answers`);
+});
+
+test("cells of grids are short where nothing is lost but digits", () => {
+  const short: [string, string][] = [
+    ["'2026-01-01T00:00:00.000000'", "2026-01-01"],
+    ["'2026-01-01T12:30:00.000000'", "2026-01-01 12:30:00"],
+    ["'2026-01-01T00:00:00.250000'", "2026-01-01 00:00:00.250000"],
+    ["0.0014900835088361708", "0.00149008"],
+    ["12345678.123456", "12345678.123456"],
+    ["1.25", "1.25"],
+    ["nan", "nan"],
+    ["'2026-01-01'", "'2026-01-01'"],
+  ];
+  for (const [whole, brief] of short) assert.equal(cellText(whole), brief);
+});
+
+test("the calls of the flame chart are those of Python", { skip }, () => {
+  for (const parts of recordings) {
+    const { lanes } = spansOf(opened(parts).columns);
+    const found = lanes.flatMap(({ start, end }, depth) => [...start].map((from, i) => [from, end[i]!, depth]));
+    assert.deepEqual(
+      found.sort(([a, , x], [b, , y]) => a! - b! || x! - y!),
+      parts.spans,
+      parts.facts.id,
+    );
+    for (const { start, end } of lanes) start.forEach((from, i) => assert.equal(spanAt(end, from), i));
+  }
 });

@@ -1,8 +1,8 @@
-"""Made inputs: calls of public functions that have no question from the calls of the tests.
+"""Makes inputs for public functions, if no question can be asked about the calls that the tests make of them.
 
-The search runs at the strictest level of the sandbox, like the source `inputs:`, because these functions
-may do harm with unforeseen arguments. Methods are called on objects that are made for them. The calls are
-recorded twice, under two hash seeds, and stored with the calls of the tests.
+The search runs at the strictest level of the sandbox, like the source `inputs:`, because a function may do
+harm with unforeseen arguments. Methods are called on objects that the search makes. The calls are recorded
+twice, under two hash seeds, and stored with the calls of the tests.
 """
 
 import os
@@ -36,15 +36,15 @@ from deskcheck.sources.inputs.targets import File, imported, module_file
 from deskcheck.sources.text.modules import origin_of_file
 from deskcheck.tracer.limits import TraceLimits
 
-_TRIED = 12
+_TRIES_PER_FUNCTION = 12
 """Number of inputs to try for a function, if there is time."""
-_AT_IMPORT = replace(LIMITS, cpu_s=10.0, wall_s=30.0)
-_SHORT = (
+_IMPORT_LIMITS = replace(LIMITS, cpu_s=10.0, wall_s=30.0)
+_SHORT_REASONS = (
     ("of ", "none of the inputs that were tried could be kept"),
     (NO_TIME, "the time for made inputs was used up"),
     ("its module ", "its module cannot be imported in the sandbox"),
 )
-"""Beginnings of reasons, and the reason to count instead: without numbers and messages of one function."""
+"""(beginning of a reason, the reason that is counted instead, without numbers and names of a function)."""
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class MadeInputs:
 
 @dataclass(slots=True)
 class _Clock:
-    """CPU seconds, allowed and used, here and in the sandbox. Each waiting function gets an equal share."""
+    """The CPU seconds allowed and used, by this process and the sandbox, shared equally by the functions."""
 
     allowed_s: float
     waiting: int
@@ -117,16 +117,16 @@ def make_inputs(
     clock = _Clock(making.allowed_s, len(functions))
     tried_count = 0
 
-    def noted(tried: Tried, key: str) -> None:
+    def on_tried(tried: Tried, key: str) -> None:
         nonlocal tried_count
         tried_count += 1
         progress("functions tried with made inputs", tried_count, len(functions))
         if tried.account.why:
             summary.why_not[key] = _short(tried.account.why)
 
-    def recorded(program: Program, run_result: RunResult | None) -> None:
+    def on_recorded(program: Program, run_result: RunResult | None) -> None:
         if run_result is not None:
-            clock.add(2 * (run_result.cpu_s or 0.0))
+            clock.add(2 * (run_result.cpu_s or 0.0))  # each call runs twice
 
     keys = {function.key for function in functions}
     try:
@@ -134,14 +134,14 @@ def make_inputs(
             settings = RecordSettings(
                 sandbox=Confinement.STRICT, python=python, trace_limits=making.trace_limits, limits=LIMITS
             )
-            programs = _programs(group, keys, making, clock, python, noted)
+            programs = _programs(group, keys, making, clock, python, on_tried)
             batch = record_programs(
                 programs,
                 recordings,
                 settings,
                 workers=workers,
-                progress=recorded,
-                note=lambda text: None,  # that the tracer is slow was said when the tests were recorded
+                progress=on_recorded,
+                note=lambda text: None,  # the note on a slow tracer was printed for the tests already
                 explain=False,
             )
             summary.recorded += batch.recorded + batch.skipped
@@ -153,7 +153,7 @@ def make_inputs(
 
 
 def _short(reason: str) -> str:
-    return next((text for begin, text in _SHORT if reason.startswith(begin)), reason)
+    return next((short for beginning, short in _SHORT_REASONS if reason.startswith(beginning)), reason)
 
 
 def _module_of(function: Defined) -> str:
@@ -183,19 +183,19 @@ def _by_interpreter(
         yield None, files_left
         return
     if interpreter.version.rpartition(".")[0] == platform.python_version().rpartition(".")[0]:
-        ours = []
-        allowed = versions(
+        for_deskcheck = []
+        own_packages = versions(
             {file.first.module.partition(".")[0] for file in files_left if file.first.module}
         ).keys()
-        with Sandbox(Confinement.STRICT, workers=1, limits=_AT_IMPORT) as sandbox:
+        with Sandbox(Confinement.STRICT, workers=1, limits=_IMPORT_LIMITS) as sandbox:
             for file in files_left:
                 run_result = sandbox.run_one(imported(file))
                 clock.add(run_result.cpu_s or 0.0)
-                if run_result.outcome is Outcome.RETURNED and run_result.packages.keys() <= allowed:
-                    ours.append(file)
-        if ours:
-            yield None, ours
-        files_left = [file for file in files_left if file not in ours]
+                if run_result.outcome is Outcome.RETURNED and run_result.packages.keys() <= own_packages:
+                    for_deskcheck.append(file)
+        if for_deskcheck:
+            yield None, for_deskcheck
+        files_left = [file for file in files_left if file not in for_deskcheck]
     if files_left:
         yield interpreter.path, files_left
 
@@ -206,16 +206,16 @@ def _programs(
     making: Making,
     clock: _Clock,
     python: str | None,
-    noted: Callable[[Tried, str], None],
+    on_tried: Callable[[Tried, str], None],
 ) -> Iterator[Program]:
-    """The calls that are worth a recording, while there is time."""
+    """The calls whose inputs the search keeps, until the CPU seconds are used up."""
     modules = {file.display_path: file.first.module or "" for file in files}
     environment = None if python is None else of_interpreter(python)
     workers = making.workers
     with Sandbox(Confinement.STRICT, workers=workers, limits=LIMITS, environment=environment) as sandbox:
         search = EachFunction(
             sandbox,
-            Effort(per_function=making.per_function, budget=_TRIED),
+            Effort(per_function=making.per_function, budget=_TRIES_PER_FUNCTION),
             making.seed,
             methods=True,
             accepts=lambda file, name: f"{file.first.module}:{name}" in keys,
@@ -226,11 +226,11 @@ def _programs(
         with closing(tries):
             for tried in tries:
                 if tried.account.function:
-                    noted(tried, f"{modules[tried.account.file]}:{tried.account.function}")
+                    on_tried(tried, f"{modules[tried.account.file]}:{tried.account.function}")
                 yield from tried.programs()
 
 
-# -- whose turn it is --------------------------------------------------------------------------------
+# -- which functions need made inputs ----------------------------------------------------------------
 
 
 def without_questions(public: Sequence[Defined], recordings: Any) -> list[Defined]:

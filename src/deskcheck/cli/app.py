@@ -74,6 +74,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[], Any]]] = {
     "why": (_VERBS, _of("querying", "why")),
     "find": (_VERBS, _of("querying", "find")),
     "diff": (_VERBS, _of("querying", "diff")),
+    "mcp": (_VERBS, _of("assistants", "serve")),
     "lessons": (_VERBS, _of("teaching", "lessons")),
     "teach": (_VERBS, _of("teaching", "teach")),
     "runs": (_GROUPS, _runs),

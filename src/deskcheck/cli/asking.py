@@ -19,7 +19,7 @@ from deskcheck.ask.results.statistics import bounds_text, few_clusters, interval
 from deskcheck.ask.settings import AskSettings
 from deskcheck.cli.common.commands import KINDS
 from deskcheck.cli.common.options import Panel, with_options
-from deskcheck.cli.common.output import Json, messages, progress_reports, say, write_text
+from deskcheck.cli.common.output import Json, messages, progress_reports, say
 from deskcheck.cli.common.tables import (
     print_attempts,
     print_by_execution,
@@ -29,7 +29,7 @@ from deskcheck.cli.common.tables import (
 )
 from deskcheck.errors import InputError
 from deskcheck.settings import Setting
-from deskcheck.terminal import Console, console_out, has_browser, kept_page
+from deskcheck.terminal import Console, console_out, has_browser, kept_page, open_in_browser
 
 Folders = Annotated[
     list[Path],
@@ -332,13 +332,25 @@ class _ReportOptions:
     """The contents of a report, and its place."""
 
     out: Annotated[Path | None, Setting("Write the report as a page.")] = None
+    pages: Annotated[
+        int,
+        Setting(
+            "Pages of failing examples, written into a folder beside the report. They need the recordings.",
+            min=0,
+        ),
+    ] = 40
     open_: Annotated[
         bool | None,
         Setting("Open the page in a browser, or print tables here.", flag="--open", off="--terminal"),
     ] = None
-    table: Annotated[str | None, Setting("Print the tables as markdown, latex or csv.", metavar="FORMAT")] = (
-        None
-    )
+    table: Annotated[
+        str | None,
+        Setting(
+            "Print the tables as markdown, latex or csv. themisto: the result table of that paper, as "
+            "Markdown.",
+            metavar="FORMAT",
+        ),
+    ] = None
     by: Annotated[
         tuple[str, ...],
         Setting("Also show scores by a field of the samples. May be given again.", metavar="FIELD"),
@@ -382,26 +394,41 @@ def report(
     Logs of Inspect and of lm-evaluation-harness may be of any task. At a terminal with a browser, the page
     opens in the browser."""
     from deskcheck.ask.results.logs import read_logs
-    from deskcheck.view.report.report import report_of, report_page
+    from deskcheck.view.report.report import report_of
+    from deskcheck.view.report.themisto import themisto_sheets
 
     out, open_, table, power = options.out, options.open_, options.table, options.power
-    if table not in (None, "markdown", "latex", "csv"):
-        raise InputError(f"--table {table}: the formats are markdown, latex and csv.")
+    if table not in (None, "markdown", "latex", "csv", "themisto"):
+        raise InputError(f"--table {table}: the formats are markdown, latex, csv and themisto.")
     if power is not None and not 0 < power <= 1:
         raise InputError(f"--power {power:g}: a difference between two scores is above 0, up to 1.")
-    data = report_of(
-        read_logs(logs, cluster=options.cluster), prices.prices, fields=options.by, difference=power
-    )
+    read = read_logs(logs, cluster=options.cluster)
+    if table == "themisto":
+        print("\n".join(f"{s.title}\n\n{s.markdown()}\n{s.note}\n" for s in themisto_sheets(read.results)))
+        return
+    data = report_of(read, prices.prices, fields=options.by, difference=power)
     if out is not None:
-        write_text(out, report_page(data), open_ is True)
+        _write_report(data, out, options.pages, open_ is True)
     if as_json:
         print(json.dumps(data.facts))
     elif table is not None:
         print("\n".join(f"{sheet.title}\n\n{getattr(sheet, table)()}" for sheet in data.sheets), end="")
     elif out is None and (open_ is True or (open_ is None and has_browser())):
-        write_text(kept_page(), report_page(data), True)
+        _write_report(data, kept_page(), options.pages, True)
     elif out is None:
         _print_sheets(data)
+
+
+def _write_report(data: Any, out: Path, pages: int, opened: bool) -> None:
+    """Write the page and those of its failures, print what was written, and open the page if `opened`."""
+    from deskcheck.view.report.report import write_report
+
+    size, count = write_report(data, out, pages=pages)
+    print(f"{out}: {size / 1e6:.1f} MB")
+    if count:
+        print(f"{out.with_name(out.stem + '-pages')}: {count} pages of failures, which the report links")
+    if opened:
+        open_in_browser(out.resolve().as_uri())
 
 
 def _print_sheets(data: Any) -> None:

@@ -5,7 +5,7 @@ import io
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -174,3 +174,38 @@ def export_hf(
         print(f"{out}/{table}: {rows or 'none'}")
     for what, count in exported.left_out.items():
         print(f"left out, not cleared for training: {count:,} {what}")
+
+
+Recorded = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of recordings.")]
+Id = Annotated[
+    str | None,
+    typer.Argument(metavar="[ID]", help="The recording; without it, the folder must have one."),
+]
+ProfileOut = Annotated[Path, typer.Option("--out", help="The file, with the suffix .json.")]
+
+
+@export.command("speedscope")
+def export_speedscope(folder: Recorded, recording_id: Id = None, *, out: ProfileOut) -> None:
+    """Write the calls of a recording as a flame chart for https://www.speedscope.app."""
+    from deskcheck.view.flame import speedscope
+
+    _write_profile(folder, recording_id, out, speedscope)
+
+
+@export.command("perfetto")
+def export_perfetto(folder: Recorded, recording_id: Id = None, *, out: ProfileOut) -> None:
+    """Write the calls of a recording as a timeline for https://ui.perfetto.dev or chrome://tracing."""
+    from deskcheck.view.flame import perfetto
+
+    _write_profile(folder, recording_id, out, perfetto)
+
+
+def _write_profile(
+    folder: Path, recording_id: str | None, out: Path, profile: Callable[[Any], dict[str, Any]]
+) -> None:
+    from deskcheck.cli.querying import opened
+    from deskcheck.files import write_file
+
+    _, recording = opened(folder, recording_id, "")
+    size = write_file(out, [json.dumps(profile(recording))])
+    print(f"{out}: {size / 1e6:.1f} MB, {recording.events:,} events")

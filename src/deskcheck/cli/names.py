@@ -57,8 +57,8 @@ def doctor(as_json: Json = False) -> None:
         for name in ("layer", "here", "found", "used by", "without it"):
             table.add_column(name)
         for layer in kernel_layers:
-            row = (layer.name, "yes" if layer.there else "no", layer.found, ", ".join(layer.levels))
-            table.add_row(*row, "" if layer.there else layer.missing)
+            row = (layer.name, "yes" if layer.works else "no", layer.description, ", ".join(layer.levels))
+            table.add_row(*row, "" if layer.works else layer.missing)
         console = console_out()
         console.print(table)
         for level, refusal in why_not.items():

@@ -1,4 +1,4 @@
-"""Commands about notebooks: `notebooks check`, `notebooks mcp`."""
+"""Commands about notebooks: `notebooks check`, `notebooks accept`."""
 
 import json
 import os
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deskcheck.cli.assistants import serve
 from deskcheck.cli.common.commands import ClickException
 from deskcheck.cli.common.jobs import Work, job_progress, print_job
 from deskcheck.cli.common.options import Panel, with_options
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
     from deskcheck.jobs import JobSummary
     from deskcheck.notebook.check.check import Report
 
-notebooks = typer.Typer(
-    no_args_is_help=True, help="Check whether notebooks reproduce, and serve the variables of kernels."
-)
+notebooks = typer.Typer(no_args_is_help=True, help="Check whether notebooks reproduce.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,23 +168,7 @@ def accept_outputs(
         print(f"not accepted: cells {rejected}")
 
 
-@notebooks.command("mcp")
-def serve_kernels(
-    kernel: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Serve this kernel, by its connection file, instead of all kernels of the user. May be "
-            "given again.",
-        ),
-    ] = None,
-) -> None:
-    """Serve the variables of running kernels to an assistant, by MCP on standard input and output.
-
-    The assistant starts this command. Its tools read; they run no code, and secrets are masked."""
-    from deskcheck.view.assistant.server import serve
-
-    serve(kernel or [])
+notebooks.command("mcp", hidden=True)(serve)
 
 
 def check_options(

@@ -16,6 +16,7 @@ from deskcheck.terminal import console_out
 SORTS = {
     "tutorials": "Tutorials",
     "guides": "How-to guides",
+    "reproduce": "Reproduce a paper",
     "reference": "Reference",
     "explanation": "Explanation",
 }

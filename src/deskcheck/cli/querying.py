@@ -32,7 +32,7 @@ class _Which:
     thread: Annotated[int, Setting("The thread; 0 is the main one.", min=0)] = 0
 
 
-def _opened(folder: Path, which: str | None, option: str = "--recording") -> tuple[Any, Any]:
+def opened(folder: Path, which: str | None, option: str = "--recording") -> tuple[Any, Any]:
     """The folder's recordings, and the one that is asked about. Raises InputError if that is not clear."""
     from deskcheck.recording.reader import Recordings
 
@@ -42,7 +42,8 @@ def _opened(folder: Path, which: str | None, option: str = "--recording") -> tup
     ids = recordings.ids
     if len(ids) != 1:
         listed = "".join(f"\n    {id_}" for id_ in ids[:20]) + ("\n    ..." if len(ids) > 20 else "")
-        raise InputError(f"{folder}: has {len(ids)} recordings. Choose one with {option} ID:{listed}")
+        choice = f"{option} ID".strip()
+        raise InputError(f"{folder}: has {len(ids)} recordings. Choose one with {choice}:{listed}")
     return recordings, recordings[ids[0]]
 
 
@@ -50,8 +51,13 @@ def _opened(folder: Path, which: str | None, option: str = "--recording") -> tup
 def why(
     folder: Folder,
     expression: Annotated[
-        str, typer.Argument(metavar="EXPR", help="A name, attribute or item: total, cart.items[0].price.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="[EXPR]",
+            help="A name, attribute or item: total, cart.items[0].price. Without it, the last exception; or "
+            "with --at, what that event returned or raised.",
+        ),
+    ] = None,
     *,
     which: Annotated[_Which, Panel(None)],
     at: Annotated[
@@ -61,6 +67,13 @@ def why(
         ),
     ] = None,
     steps: Annotated[int, typer.Option("--steps", min=1, max=1000, help="Length of the chain.")] = 10,
+    conditions: Annotated[
+        bool,
+        typer.Option(
+            "--conditions",
+            help="Also follow the conditions under which lines ran, and earlier changes of the same objects.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say which event last changed a value, and where the values came from that its line read.
@@ -72,8 +85,10 @@ def why(
     from deskcheck.view.queries.why import why as answer_why
 
     with says_when_interrupted(_INTERRUPTED):
-        _, recording = _opened(folder, which.recording)
-        answer = answer_why(recording, expression, at=at, steps=steps, thread=which.thread)
+        _, recording = opened(folder, which.recording)
+        answer = answer_why(
+            recording, expression, at=at, steps=steps, thread=which.thread, conditions=conditions
+        )
     if as_json:
         print(json.dumps(answer.to_dict()))
     else:
@@ -117,7 +132,7 @@ def find(
     if sum(question is not None for question in asked) != 1:
         raise InputError("give one of EXPR, --changes, --calls, --exceptions and --output.")
     with says_when_interrupted(_INTERRUPTED):
-        recordings, recording = _opened(folder, which.recording)
+        recordings, recording = opened(folder, which.recording)
         events = queries.Events(recording, recordings, which.thread)
         if expression is not None:
             findings = queries.find(events, expression, max_matches=max_matches)
@@ -162,10 +177,10 @@ def diff(
     from deskcheck.view.queries.diff import diff as compare
 
     with says_when_interrupted(_INTERRUPTED):
-        _, a = _opened(first, which.recording)
+        _, a = opened(first, which.recording)
         if recording_b is None and second.resolve() != first.resolve() and a.id in Recordings(second):
             recording_b = a.id
-        _, b = _opened(second, recording_b, "--recording-b")
+        _, b = opened(second, recording_b, "--recording-b")
         answer = compare(a, b, max_partings=max_partings, thread=which.thread)
     if as_json:
         print(json.dumps(answer.to_dict()))

@@ -265,6 +265,8 @@ def _teach_further(lessons: Callable[[int | None], Path], model: str, out: Path,
 def _teach_from_nothing(lessons: Callable[[int | None], Path], out: Path, settings: _FromNothing) -> None:
     """Train a new model. lessons: as for `_teach_further`."""
     try:
+        import safetensors.torch  # noqa: F401 (missed before the training, not at its first save)
+
         from deskcheck.teach import run_folder
         from deskcheck.teach.small.model import ModelConfig
         from deskcheck.teach.small.training import open_device
@@ -314,8 +316,8 @@ class _StepSettings:
     notation: Annotated[
         str | None,
         Setting(
-            "The notation of the states: dynamic, or dynamic_instruction for recordings by instruction. By "
-            "default the one that the model was taught."
+            "The notation of the run: dynamic, dynamic_instruction for recordings by instruction; scratchpad "
+            "or compact, one answer for the whole run. By default the one that the model was taught."
         ),
     ] = None
     budget: Annotated[
@@ -328,7 +330,8 @@ class _StepSettings:
     single_steps: Annotated[
         int | None,
         Setting(
-            "Also ask for this many steps of every recording, each from its true state.",
+            "Also ask for this many steps of every recording, each from its true state, or after the true "
+            "text before it.",
             flag="--each",
             min=1,
         ),
@@ -387,17 +390,21 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, a
         from deskcheck.teach.pretrained.opening import step_model
         from deskcheck.teach.small.evaluation import report as evaluated
         from deskcheck.teach.small.evaluation import run_all
+        from deskcheck.teach.small.traces import TRACES
     except ImportError as error:
         raise MissingExtra(str(error.name), "nano", "Stepping a model") from error
     model, rows, budget = settings.model, settings.batch_size, settings.budget or 1000
     jumps = _numbers("--jump", settings.jump)
-    if settings.notation is not None and settings.notation not in STEPWISE:
-        raise InputError(f"--notation {settings.notation}: steps are written in {' or '.join(STEPWISE)}.")
+    if settings.notation not in (None, *STEPWISE, *TRACES):
+        known = ", ".join((*STEPWISE, *TRACES))
+        raise InputError(f"--notation {settings.notation}: the notations of runs are {known}.")
     steps_made = 0
     opening = step_model(model, explain=settings.explain, arguments=settings.model_args)
     with opening as opened, progress_bar(as_json) as progress:
         notation = settings.notation or opened.step_notation or STEPWISE[0]
         opened.refuse_untaught(notation, jumps)
+        if notation in TRACES and jumps != (1,):
+            raise InputError(f"--jump: {notation} writes every event. Leave --jump out.")
 
         def note(steps: int) -> None:
             nonlocal steps_made
@@ -426,7 +433,7 @@ def _step_alone(chosen: list[Any], settings: _StepSettings, *, only_one: bool, a
     print_steps(console_out(), ("model",), [((model,), evaluation.steps)])
     if evaluation.from_true_states is not None:
         each = with_interval(evaluation.from_true_states, evaluation.from_true_states.n, ".4f", ".4f")
-        print(f"each step from its true state: {each}")
+        print(f"each step from its true {'past' if notation in TRACES else 'state'}: {each}")
 
 
 def _with_states(recordings: Iterable[Any]) -> Iterator[Any]:

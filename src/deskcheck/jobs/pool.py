@@ -14,12 +14,12 @@ from deskcheck.files import read_json
 from deskcheck.jobs.job import TaskAnswer
 from deskcheck.recording.outcome import signal_name
 
-_END_S = 10.0
+_EXIT_WAIT_S = 10.0
 _ANSWER_BYTES = 64 << 20
-_NO_ANSWER = "sent an unreadable answer"
+_UNREADABLE_ANSWER = "sent an unreadable answer"
 _PR_SET_PDEATHSIG = 1
-# A worker must not outlive its driver, however that ends, nor be interrupted with it by Ctrl-C at the
-# terminal.
+# The kernel kills a worker when its driver ends, in whatever way. Ctrl-C at the terminal reaches only the
+# driver, because a worker has its own session.
 _WORKER = f"""
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl({_PR_SET_PDEATHSIG}, signal.SIGKILL, 0, 0, 0)
@@ -47,19 +47,19 @@ class _Worker:
         self.input, self.output = self.process.stdin, self.process.stdout
         self.number: int | None = None
         self.tasks = 0
-        """Number of tasks so far. An answer repeats it, which shows to which task it belongs."""
+        """Number of tasks so far. An answer begins with this number, which shows its task."""
 
-    def give(self, number: int, task: dict[str, Any]) -> None:
+    def send(self, number: int, task: dict[str, Any]) -> None:
         self.number = number
         self.tasks += 1
         try:
             self.input.write(json.dumps(task).encode() + b"\n")
             self.input.flush()
-        except BrokenPipeError:  # the worker is dead, which reading its answer will find
+        except BrokenPipeError:  # the worker is dead: `LocalPool._answer` finds no answer and says why
             pass
 
-    def how_it_ended(self) -> str:
-        status = self.process.wait(_END_S)
+    def cause_of_end(self) -> str:
+        status = self.process.wait(_EXIT_WAIT_S)
         if status < 0:
             return f"killed by {signal_name(-status)}"
         self.errors.seek(0, os.SEEK_END)
@@ -78,7 +78,7 @@ class _Worker:
         except BrokenPipeError:
             pass
         try:
-            self.process.wait(_END_S)
+            self.process.wait(_EXIT_WAIT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -87,7 +87,7 @@ class _Worker:
 
 
 class LocalPool:
-    """Runs tasks in `workers` processes. One that dies is replaced; all end with this process."""
+    """Runs tasks in `workers` processes. A process that dies is replaced. All end with this process."""
 
     def __init__(self, workers: int = 2) -> None:
         if workers < 1:
@@ -110,7 +110,7 @@ class LocalPool:
         worker = self._idle.pop() if self._idle else _Worker()
         self._busy.append(worker)
         self._selector.register(worker.output, selectors.EVENT_READ, worker)
-        worker.give(number, task)
+        worker.send(number, task)
 
     def wait(self, timeout_s: float) -> list[TaskAnswer]:
         return [self._answer(key.data) for key, _ in self._selector.select(timeout_s)]
@@ -121,7 +121,7 @@ class LocalPool:
         self._busy.remove(worker)
         assert worker.number is not None
         if not line.endswith(b"\n"):
-            death = worker.how_it_ended()
+            death = worker.cause_of_end()
             worker.close(kill=True)
             return TaskAnswer(worker.number, death=death)
         try:
@@ -130,7 +130,7 @@ class LocalPool:
             tasks, answer = None, None
         if tasks != worker.tasks:  # a recorded program may have written to the pipe
             worker.close(kill=True)
-            return TaskAnswer(worker.number, death=_NO_ANSWER)
+            return TaskAnswer(worker.number, death=_UNREADABLE_ANSWER)
         self._idle.append(worker)
         return answer_of(worker.number, answer)
 
@@ -150,4 +150,4 @@ def answer_of(number: int, answer: Any) -> TaskAnswer:
             return TaskAnswer(number, death=text)
         case {"done": result}:
             return TaskAnswer(number, result)
-    return TaskAnswer(number, death=_NO_ANSWER)
+    return TaskAnswer(number, death=_UNREADABLE_ANSWER)

@@ -15,8 +15,8 @@ from deskcheck.errors import DeskcheckError, InputError, MissingExtra
 from deskcheck.jobs.job import TaskAnswer
 from deskcheck.jobs.pool import answer_of
 
-_ASK_AGAIN_S = 5.0
-_ANSWER_S = 10.0
+_RECOUNT_S = 5.0  # between two counts of the cluster's processors
+_CONNECT_S = 10.0
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
 _STARTS = 3
 _LOOPBACK = "127.0.0.1"
@@ -26,30 +26,29 @@ _AHEAD = 1
 
 @contextmanager
 def _on_loopback() -> Iterator[None]:
-    """Make Ray start clusters that listen only on the loopback interface, within the block.
+    """In the block, a cluster that Ray starts listens only on the loopback interface.
 
     Ray replaces 127.0.0.1 by the machine's network address, and listens on all interfaces for any other
-    address. It does neither if multi-node clusters are disabled, which is the default on macOS
-    (`get_node_ip_address` in ``ray._private.services``). The processes that it starts inherit the
-    environment.
+    address, unless clusters of several nodes are disabled, as on macOS (`get_node_ip_address` in
+    ``ray._private.services``). The processes that Ray starts inherit the environment variable.
     """
     from ray._private import ray_constants
 
     name = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
-    before, many = os.environ.get(name), ray_constants.ENABLE_RAY_CLUSTER
+    old_variable, old_constant = os.environ.get(name), ray_constants.ENABLE_RAY_CLUSTER
     os.environ[name] = "0"
     ray_constants.ENABLE_RAY_CLUSTER = False
     try:
         yield
     finally:
-        ray_constants.ENABLE_RAY_CLUSTER = many
-        if before is None:
+        ray_constants.ENABLE_RAY_CLUSTER = old_constant
+        if old_variable is None:
             del os.environ[name]
         else:
-            os.environ[name] = before
+            os.environ[name] = old_variable
 
 
-def _do(task: dict[str, Any]) -> dict[str, Any]:
+def _run_task(task: dict[str, Any]) -> dict[str, Any]:
     from deskcheck.jobs.work import run_task
 
     return run_task(task)
@@ -81,7 +80,7 @@ class RayCluster:
         self._ours = not ray.is_initialized()
         if self._ours:
             self._connect(address or os.environ.get("RAY_ADDRESS"))
-        self._task = ray.remote(num_cpus=1, max_retries=0)(_do)
+        self._task = ray.remote(num_cpus=1, max_retries=0)(_run_task)
         self._at_once = at_once
         self._numbers: dict[Any, int] = {}
         self._counted_at = float("-inf")
@@ -93,8 +92,8 @@ class RayCluster:
             return
         host, colon, port = (address or "").rpartition(":")
         if colon and port.isdecimal() and "/" not in host:
-            try:  # Ray itself asks for minutes
-                socket.create_connection((host, int(port)), _ANSWER_S).close()
+            try:  # Ray itself would try for minutes
+                socket.create_connection((host, int(port)), _CONNECT_S).close()
             except OSError as error:
                 raise InputError(f"--ray-address {address}: no cluster answers there: {error}") from error
         try:
@@ -107,9 +106,10 @@ class RayCluster:
     def _start(self) -> None:
         """Start a private cluster on this machine, whose servers listen on the loopback interface.
 
-        Ray gives its processes only 30 seconds to start (`ray._private.node`), even on a busy machine.
+        Ray waits only 30 seconds for its processes (`ray._private.node`), too short for a busy machine. So a
+        start is tried several times.
         """
-        for more in reversed(range(_STARTS)):
+        for starts_left in reversed(range(_STARTS)):
             try:
                 with _on_loopback():
                     self._ray.init(address="local", include_dashboard=False, **_QUIET)
@@ -118,7 +118,7 @@ class RayCluster:
                 raise
             except Exception as error:  # Ray has no class for a failed start
                 self._ray.shutdown()
-                if not more:
+                if not starts_left:
                     raise DeskcheckError(
                         f"Ray failed to start on this machine {_STARTS} times: "
                         f"{' '.join(str(error).split())} Start Ray yourself with `ray start --head`, "
@@ -134,7 +134,7 @@ class RayCluster:
 
     @property
     def room(self) -> int:
-        if time.monotonic() - self._counted_at > _ASK_AGAIN_S:  # nodes come and go
+        if time.monotonic() - self._counted_at > _RECOUNT_S:  # nodes are added and lost
             self._processors = int(self._ray.cluster_resources().get("CPU", 0))
             self._counted_at = time.monotonic()
         limit = self._processors + _AHEAD if self._at_once is None else self._at_once
@@ -145,7 +145,7 @@ class RayCluster:
 
     def wait(self, timeout_s: float) -> list[TaskAnswer]:
         if not self._numbers:
-            time.sleep(timeout_s)  # there is no processor yet
+            time.sleep(timeout_s)  # no task runs, because the cluster has no processor yet
             return []
         ready, others = self._ray.wait([*self._numbers], num_returns=1, timeout=timeout_s)
         if ready and others:  # all other answers that have arrived: thousands of tasks may be running

@@ -1,4 +1,4 @@
-"""The progress of a job, read from its folder. The job need not be running, and does not notice."""
+"""The progress of a job, read from its folder, while the job runs or afterwards. The job is not affected."""
 
 import fcntl
 import os
@@ -33,18 +33,18 @@ class JobStatus:
     inside: int
     """Number of finished programs in incomplete shards."""
     driver: str | None
-    """The process that writes to the folder, as far as this machine can tell."""
+    """The process that writes to the folder: ``process 71 on HOST``. None if this machine sees none."""
     programs: int = 0
     """Programs in the plan."""
     shards: int = 0
     planned: bool | None = None
-    """Whether the plan is complete; None without a plan."""
+    """Whether all programs have been planned; None for a `record` without a plan."""
     rate: float | None = None
     """Programs a second since the last start, if known."""
     left_s: float | None = None
 
     @property
-    def whole(self) -> bool | None:
+    def whole(self) -> bool | None:  # whether all shards are complete; None without a plan
         return None if self.planned is None else self.planned and self.totals.programs == self.programs
 
     def lines(self, folder: Path) -> Iterator[str]:
@@ -120,7 +120,7 @@ def status(folder: str | Path) -> JobStatus:
 
 
 def _status_without_plan(job_folder: JobFolder) -> JobStatus | None:
-    """The progress of a `record` without a plan; None if it recorded nothing."""
+    """The progress of a `record` without a plan; None if the folder has no such recordings."""
     numbered = any(name.isdigit() for name in job_folder.files().get("recordings", ()))
     waiting = len([*(job_folder.folder / SPOOL_NAME).glob("*.json")])
     totals = Totals()
@@ -146,15 +146,15 @@ def _totals_of(recordings: Recordings) -> Totals:
     return totals
 
 
-def _parts(line: Line) -> list[str]:
+def _parts(line: Line) -> list[str]:  # the shards that `runs compact` merged into this shard
     return [name for name, _ in line.get("of", ())]
 
 
 def _driver(job_folder: JobFolder) -> str | None:
-    """The process that has the lock.
+    """The process that has the folder's lock.
 
-    Asking does not affect the lock of another process, but would release a lock of this process: a `lockf`
-    lock ends when any descriptor of its file is closed. So this process does not ask about its own lock.
+    A `lockf` lock ends when its process closes any descriptor of the file. So the file is not opened if this
+    process has the lock. Opening it does not affect the lock of another process.
     """
     if FolderLock.held_here(job_folder.folder):
         return f"process {os.getpid()} on {os.uname().nodename}"
@@ -172,9 +172,9 @@ def _driver(job_folder: JobFolder) -> str | None:
 
 
 def failures(folder: str | Path, limit: int = 10) -> dict[str, dict[str, str]]:
-    """Outcome in `FAILURES` -> up to `limit` programs, each with its detail.
+    """Failures: ``{"timed_out": {"f-1": "CPU time"}, ...}``: outcome -> up to `limit` program ids -> detail.
 
-    Reads the shards of recordings. For jobs of other kinds, returns deskcheck's own failures from the
+    Reads the shards of recordings. For jobs of other kinds, only deskcheck's own failures are known, from the
     manifest.
     """
     by_outcome: dict[str, dict[str, str]] = {}

@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from deskcheck.recording import Kind
-from deskcheck.recording.trace import Row
+from deskcheck.recording.trace import Row, State, WholeTexts
 from deskcheck.recording.value import Encoded, loads
 
 _WITH_STACK = frozenset({Kind.CALL, Kind.LINE, Kind.YIELD, Kind.RESUME})
@@ -19,9 +19,13 @@ _WITH_STACK = frozenset({Kind.CALL, Kind.LINE, Kind.YIELD, Kind.RESUME})
 
 
 class ByLine:
-    """Rewrites rows in order. The states at instructions are then not those of the program."""
+    """Rewrites rows in order. The states at instructions are then not those of the program.
 
-    def __init__(self) -> None:
+    state: the state before the first of these rows.
+    """
+
+    def __init__(self, state: State, thread: int) -> None:
+        self._texts = WholeTexts(state, thread)
         self._stacks: dict[int, str] = {}
         """Frame -> its value stack as it was last written."""
         self._lines: dict[int, int] = {}
@@ -35,6 +39,7 @@ class ByLine:
 
     def row(self, row: Row) -> Row:
         """The row with what a recording by line has at this event."""
+        row = self._texts.row(row)
         frame = row.frame
         shows_stack = row.kind in _WITH_STACK
         if row.stack is not None:

@@ -55,12 +55,22 @@ def step_question(code: Sequence[str], line: int | None, jump: int = 1) -> str:
 
 
 def asked_state(prompt: str) -> str | None:
-    """The state in a prompt by `step_prompt`; None for any other prompt."""
+    """The state in a prompt by `step_prompt`; None for any other prompt, such as of a question `step`."""
     question = _STEP_QUESTION.search(prompt)
-    return prompt[: question.start()] if question else None
+    state = prompt[: question.start()] if question else None
+    return None if state is None or "\n\n" in state else state
 
 
 _STEP_QUESTION = re.compile(r"\n(?:[0-9]+\|[^\n]*\n)?[+-][0-9]+\n\Z")
+
+
+def divided(text: str) -> tuple[str, str]:
+    """The beginning of a prompt, which others may share, and the rest, both not empty.
+
+    The first empty line ends the beginning. So it is the program, or the task of a question.
+    """
+    beginning, empty, rest = text.partition("\n\n")
+    return (beginning + empty, rest) if beginning and rest else (text[:1] or "\n", text[1:] or "\n")
 
 
 def trace_prompt(program: Program, notation: str) -> str:

@@ -115,7 +115,7 @@ class RunningStates:
         if self._has_state:
             self._output, self._left_out = "", {}
         if row.kind == Kind.INSTRUCTION and not self.instructions and self._by_line is None:
-            self._by_line = ByLine()
+            self._by_line = ByLine(self.state, row.thread)
         self.row = row if self._by_line is None else self._by_line.row(row)
         self.state = self.state.after(self.row)
         self._output += row.output or ""

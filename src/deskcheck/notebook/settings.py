@@ -19,6 +19,11 @@ source depends on. ``changed``: those that the last execution added, rebound or 
 removed. ``full``: all variables. Order: changed by the last execution, then the newest first; ``used``: as in
 `state.views.used_names`."""
 
+PAST_VIEWS = ("time", "memory", "history")
+"""Further views of questions, about the cells that were executed before. ``time``: the seconds that each
+took. ``memory``: the memory of the kernel after each. ``history``: the variables that each added, rebound or
+mutated, with their values after it."""
+
 
 class CellOrder(StrEnum):
     """In which order the cells of a file are run."""

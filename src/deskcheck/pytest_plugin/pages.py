@@ -28,6 +28,7 @@ from deskcheck.tracer import TraceLimits
 from deskcheck.tracer.call import traces_of
 from deskcheck.tracer.result import exception_text
 from deskcheck.view.page import visible
+from deskcheck.view.queries.opening import opening_event
 from deskcheck.view.trace_page import write_trace_page
 
 _SAID_CHARS = 100
@@ -117,7 +118,7 @@ class FailedTestPages:
             _save(recording, page.with_suffix(""))
         except Exception as error:  # an error of ours must not become the test's
             return {"why_not": f"{type(error).__name__}: {error}"}
-        event = telling_event(recording.trace)
+        event = opening_event(recording, recording.trace)
         return {
             "said": said(recording),
             "page": str(page),
@@ -185,7 +186,7 @@ def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseExcep
             entry=call.code.co_qualname,
             arguments=f"({arguments})",
             source=call.code.co_filename,
-            extra={"test": test, "arguments": "in part"},
+            extra={"test": test, "arguments": "in part", "failure": _failure(error)},
         ),
         run_result=RunResult(
             outcome=outcome,
@@ -200,6 +201,10 @@ def recorded(call: WatchedCall, test: str, limits: TraceLimits, error: BaseExcep
         environment=replace(environment, trace_limits=asdict(limits)),
         traces=traces,
     )
+
+
+def _failure(error: BaseException | None) -> str:
+    return "it failed" if error is None else exception_text(error)
 
 
 def _sources(call: WatchedCall, traces: tuple[Trace, ...]) -> dict[str, str]:
@@ -233,14 +238,6 @@ def _went_through(error: BaseException, call: WatchedCall) -> bool:
     while traceback is not None and traceback.tb_frame.f_code is not call.code:
         traceback = traceback.tb_next
     return traceback is not None
-
-
-def telling_event(trace: Trace) -> int:
-    """The event to show first: where the exception was raised that ended the call, else its end."""
-    index = len(trace) - 1
-    while index > 0 and trace.rows[index].kind in (Kind.UNWIND, Kind.RAISE):
-        index -= 1
-    return min(index + 1, len(trace) - 1) if len(trace) else 0
 
 
 def said(recording: Recording) -> str:

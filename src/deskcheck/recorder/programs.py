@@ -18,7 +18,8 @@ from typing import IO, Any, NamedTuple, Self
 
 from deskcheck.errors import InputError, own_failures
 from deskcheck.jobs.threads import in_threads
-from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
+from deskcheck.recorder.filters.flight import FlightRecorder
+from deskcheck.recorder.filters.masking import mask_around, masked, masked_program, masked_text
 from deskcheck.recorder.repeats import Cause, causes, in_words
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording.block import save, saved
@@ -209,7 +210,9 @@ class ProgramRecorder:
 
     def _watch(self, program: Program, sink: Sink, **how: Any) -> RunResult:
         """Run a program under the tracer. how: as in `Sandbox.run_one`."""
-        tracing = Tracing(sink, self.settings.trace_limits, self.settings.granularity)
+        settings = self.settings
+        limits = settings.flight.limits(settings.trace_limits)
+        tracing = Tracing(sink, limits, settings.granularity, endless=bool(settings.flight))
         return self._run(program, tracing=tracing, **how)
 
     def _run(self, program: Program, **how: Any) -> RunResult:
@@ -245,15 +248,20 @@ class ProgramRecorder:
         mask = self._mask(program)
         stored = program if mask is None else masked_program(program, mask)
         with writer.begin(stored) as spool, tempfile.TemporaryFile() as first:
+            flight = FlightRecorder(settings.flight, settings.trace_limits.events)
+            write = functools.partial(spool.write, checked=True)
+            repeat = settings.repeat and not settings.flight
 
             def keep(block: bytes) -> None:
                 for part in [block] if mask is None else mask.blocks([block]):
-                    spool.write(part, checked=True)
-                if settings.repeat:
+                    (flight.write if settings.flight else write)(part)
+                if repeat:
                     save(block, first)
 
             run_result = self._watch(program, keep, hash_seed=HASH_SEEDS[0])
-            tried = settings.repeat and run_result.outcome is not Outcome.HARNESS_ERROR
+            flight.finish(write)
+            run_result = flight.ending(run_result)
+            tried = repeat and run_result.outcome is not Outcome.HARNESS_ERROR
             where, found_causes = self._differs(program, run_result, first) if tried else (None, {})
             if mask is not None:
                 run_result = masked(run_result, mask)
@@ -329,7 +337,7 @@ class ProgramRecorder:
             hash_seed=HASH_SEEDS[0],
             packages=packages,
             granularity=settings.granularity,
-            limits=settings.trace_limits.leaving_out,
+            limits=settings.trace_limits.leaving_out | settings.flight.leaving_out,
             fixed=self._sandbox.determinism.said,
         )
         environment = replace(

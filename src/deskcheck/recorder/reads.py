@@ -99,7 +99,7 @@ def _cut(encoded: Any, types: Mapping[int, str]) -> Any:
         if "ref" in encoded:
             return {"cut": VARIES, "type": types[encoded["ref"]]}
         plain = ("str", "int", "float", "bytes", "complex", "tuple", "frozenset", "range", "slice", "method")
-        kind = next((kind for kind in plain if kind in encoded), "object")
+        kind = next((kind for kind in plain if kind in encoded), "str" if "edit" in encoded else "object")
         return {"cut": VARIES, "type": str(encoded.get("type", kind))}
     return {"cut": VARIES, "type": type(encoded).__name__}
 

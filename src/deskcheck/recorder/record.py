@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from deskcheck.errors import InputError
 from deskcheck.notebook.settings import PREFIXES, NotebookSettings
 from deskcheck.notebook.trajectory.trajectory import SUFFIX
-from deskcheck.recorder.masking import mask_around
+from deskcheck.recorder.filters.masking import mask_around
 from deskcheck.recorder.program_input import ProgramInput, with_input
 from deskcheck.recorder.settings import RecordSettings, SuiteSettings
 from deskcheck.recording.program import Program

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from deskcheck.errors import InputError
-from deskcheck.recorder.masking import mask_around, masked, masked_program, masked_text
+from deskcheck.recorder.filters.flight import FlightRecorder
+from deskcheck.recorder.filters.masking import mask_around, masked, masked_program, masked_text
 from deskcheck.recorder.program_input import ProgramInput, redirected_input, with_input
 from deskcheck.recorder.settings import RunSettings
 from deskcheck.recording.outcome import Outcome, signal_name
@@ -73,9 +74,9 @@ def run(
         stdin = None if target == STDIN else redirected_input()
         program = with_input(program, ProgramInput(arguments=arguments, stdin=stdin))
         spool = writer.begin(program if mask is None else masked_program(program, mask))
-        watched = _Watched(spool, mask)
+        watched = _Watched(spool, mask, settings)
         began = time.monotonic()
-        status = watched.run(job | {"settings": settings})
+        status = watched.run(job)
         run_result = watched.run_result(status, time.monotonic() - began)
         spool.finish(run_result, _environment(settings, run_result))
     if mask is not None and mask.masked:
@@ -178,17 +179,19 @@ def _job(
 class _Watched:
     """A running program, and its events."""
 
-    def __init__(self, spool: Spool, mask: EnvironmentMask | None) -> None:
+    def __init__(self, spool: Spool, mask: EnvironmentMask | None, settings: RunSettings) -> None:
         self.spool = spool
         self.mask = mask
+        self.settings = settings
+        self.flight = FlightRecorder(settings.flight, settings.trace_limits.events)
         self.key = secrets.token_bytes(KEY_BYTES)
-        self.decoder = Decoder(self.key, traced=True)
+        self.decoder = Decoder(self.key, traced=True, endless=bool(settings.flight))
         self.end: dict[str, Any] | None = None
         self.forged = ""
 
     def run(self, job: dict[str, Any]) -> int:
         """Run the job's process to its end, and return the exit status."""
-        settings: RunSettings = job.pop("settings")
+        settings = self.settings
         mirror = os.memfd_create("deskcheck")
         os.ftruncate(mirror, _MIRROR_BYTES)
         ours, theirs = os.pipe()
@@ -197,7 +200,7 @@ class _Watched:
             "key": self.key.hex(),
             "channel": theirs,
             "mirror": mirror,
-            "trace_limits": asdict(settings.trace_limits),
+            "trace_limits": asdict(settings.flight.limits(settings.trace_limits)),
             "granularity": settings.granularity.value,
         }
         try:
@@ -213,6 +216,7 @@ class _Watched:
                 self._read(ours, process)
                 status = process.wait()
             self._last(os.pread(mirror, _MIRROR_BYTES, 0))
+            self.flight.finish(self._keep)
             return status
         finally:
             os.close(ours)
@@ -257,7 +261,10 @@ class _Watched:
 
     def _write(self, block: bytes) -> None:
         for part in [block] if self.mask is None else self.mask.blocks([block]):
-            self.spool.write(part, checked=True)
+            (self.flight.write if self.settings.flight else self._keep)(part)
+
+    def _keep(self, block: bytes) -> None:
+        self.spool.write(block, checked=True)
 
     def run_result(self, status: int, wall_s: float) -> RunResult:
         end = self.end or {}
@@ -276,6 +283,7 @@ class _Watched:
             sources=texts,
             packages=versions(end.get("imported", ())),
         )
+        run_result = self.flight.ending(run_result)
         return run_result if self.mask is None else masked(run_result, self.mask)
 
     def _verdict(self, status: int) -> tuple[Outcome, str]:
@@ -316,6 +324,6 @@ def _environment(settings: RunSettings, run_result: RunResult) -> Environment:
         hash_seed=None,
         packages=run_result.packages,
         granularity=settings.granularity,
-        limits=settings.trace_limits.leaving_out,
+        limits=settings.trace_limits.leaving_out | settings.flight.leaving_out,
     )
     return replace(environment, trace_limits=asdict(settings.trace_limits), sandbox="trusted")

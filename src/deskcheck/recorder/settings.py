@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 from deskcheck.errors import InputError
+from deskcheck.recorder.filters.flight import Flight
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits
@@ -23,9 +24,10 @@ Mask = Annotated[
 class RecordSettings:
     """The settings that decide the recording of a program.
 
-    With `repeat` there are `runs` traced runs. All but the first seem to run on another machine
-    (`sandbox.elsewhere`). If they differ, further runs find the causes (`repeats.causes`). `wall_s` replaces
-    that of `limits`. The program's ``extra`` also names the environment or interpreter.
+    With `repeat` there are `runs` traced runs, unless `flight` keeps only a part of the events. All but the
+    first seem to run on another machine (`sandbox.elsewhere`). If they differ, further runs find the causes
+    (`repeats.causes`). `wall_s` replaces that of `limits`. The program's ``extra`` also names the environment
+    or interpreter.
 
     Raises ValueError if `runs` is less than two, InputError for both an environment and an interpreter.
     """
@@ -65,6 +67,7 @@ class RecordSettings:
     ] = True
     runs: Annotated[int, Setting("Number of runs to compare.", min=2)] = 2
     mask: Mask = True
+    flight: Flight = field(default_factory=Flight)
     determinism: Annotated[Determinism, Group("Clocks and random numbers")] = field(
         default_factory=Determinism
     )
@@ -90,6 +93,8 @@ class RecordSettings:
             del values["python"]
         if self.mask:
             del values["mask"]
+        if not self.flight:
+            del values["flight"]
         return values
 
     @classmethod
@@ -101,6 +106,7 @@ class RecordSettings:
                 "trace_limits": TraceLimits(**row["trace_limits"]),
                 "granularity": Granularity(row["granularity"]),
                 "determinism": Determinism(**row["determinism"]),
+                "flight": Flight(**row.get("flight", {})),
                 "sandbox": Confinement(row["sandbox"]),
             }
         )
@@ -151,4 +157,5 @@ class RunSettings:
         Granularity.LINE
     )
     trace_limits: TraceLimits = field(default_factory=TraceLimits)
+    flight: Flight = field(default_factory=Flight)
     mask: Mask = True

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from deskcheck.recorder.masking import masked
+from deskcheck.recorder.filters.masking import masked
 from deskcheck.recorder.programs import HASH_SEEDS, without_tracer
 from deskcheck.recorder.reads import reads_of
 from deskcheck.recorder.settings import SuiteSettings

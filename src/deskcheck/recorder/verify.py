@@ -275,6 +275,8 @@ class _How:
     def of(cls, recording: Recording) -> "_How":
         """The settings in a recording, with limits up to `_MOST`. Raises ValueError for unusable settings."""
         environment, program = recording.environment, recording.program
+        if {"last", "from"} & environment.limits.keys():
+            raise ValueError("only a part of its events was kept")
         # Old files do not have the limits. They were probably recorded with the defaults.
         limits = _as(Limits(), environment.run_limits)
         highest = replace(_MOST, memory_bytes=max(Limits().memory_bytes, machine_memory_bytes() // 2))

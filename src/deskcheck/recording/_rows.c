@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { TEXTS = 9, CONTEXT = 0x10, COLUMNS = 0x20, GAP = 0x40, KINDS = 8 };
-enum { DEPTH = 250, THREADS = 10000, NAME_CHARS = 100000, DIGITS = 4300 };
+enum { DEPTH = 250, THREADS = 10000, NAME_CHARS = 100000, DIGITS = 4300, EDITED_CHARS = 100001 };
 #define OBJECTS 500000
 #define NAMES_CHARS ((uint64_t)512 << 20)
 enum { BLOCK_EVENTS = 1 << 15, SHORT_NAMES = 300 };
@@ -67,6 +67,7 @@ typedef struct {
     size_t n, cap;
     bool memory;
     bool refer;
+    bool named;                 /* the form that begins is the value of a name */
     size_t *objects;            /* how many there are, of all threads */
 } In;
 
@@ -315,7 +316,10 @@ names(In *in)
 {
     Text key;
     if (next(in) != '{') return bad(in, "not names with values");
-    for (bool first = true; member(in, &first, &key);) if (!value(in)) return false;
+    for (bool first = true; member(in, &first, &key);) {
+        in->named = next(in) == '{';
+        if (!value(in)) return false;
+    }
     return !in->error;
 }
 
@@ -362,20 +366,21 @@ float_text(const Text *t)
 enum {
     K_REF = 1, K_TUPLE = 2, K_FROZENSET = 4, K_ARRAY = 8, K_STR = 16, K_INT = 32, K_FLOAT = 64, K_BYTES = 128,
     K_COMPLEX = 256, K_RANGE = 512, K_SLICE = 1024, K_TEXT = 2048, K_METHOD = 4096, K_UNBOUND = 8192, K_CUT = 16384,
-    K_TYPE = 1 << 15, K_NAMES = 1 << 16, K_LENGTH = 1 << 17, K_DTYPE = 1 << 18, K_SELF = 1 << 19
+    K_TYPE = 1 << 15, K_NAMES = 1 << 16, K_LENGTH = 1 << 17, K_DTYPE = 1 << 18, K_SELF = 1 << 19, K_EDIT = 1 << 20
 };
 static const struct { const char *word; unsigned bit; } KEYS[] = {
     {"ref", K_REF}, {"tuple", K_TUPLE}, {"type", K_TYPE}, {"text", K_TEXT}, {"cut", K_CUT}, {"length", K_LENGTH},
     {"str", K_STR}, {"unbound", K_UNBOUND}, {"int", K_INT}, {"float", K_FLOAT}, {"bytes", K_BYTES}, {"method", K_METHOD},
     {"self", K_SELF}, {"range", K_RANGE}, {"slice", K_SLICE}, {"frozenset", K_FROZENSET}, {"array", K_ARRAY},
     {"dtype", K_DTYPE}, {"names", K_NAMES}, {"complex", K_COMPLEX},
+    {"edit", K_EDIT},
 };
 /* The first key that a form is known by, what else it may have, what else it must have. */
 static const struct { unsigned key, may, must; } FORMS[] = {
     {K_REF, 0, 0}, {K_TUPLE, K_TYPE | K_NAMES | K_LENGTH | K_CUT, 0}, {K_FROZENSET, K_TYPE | K_LENGTH | K_CUT, 0},
     {K_ARRAY, K_DTYPE | K_LENGTH | K_CUT, K_DTYPE}, {K_STR, K_LENGTH | K_CUT, K_LENGTH | K_CUT}, {K_INT, K_LENGTH | K_CUT, 0},
     {K_FLOAT, 0, 0}, {K_BYTES, K_LENGTH | K_CUT, 0}, {K_COMPLEX, 0, 0}, {K_RANGE, 0, 0}, {K_SLICE, 0, 0},
-    {K_TEXT, K_TYPE | K_CUT | K_LENGTH, K_TYPE}, {K_METHOD, K_SELF, K_SELF}, {K_UNBOUND, 0, 0}, {K_CUT, K_TYPE, K_TYPE},
+    {K_TEXT, K_TYPE | K_CUT | K_LENGTH, K_TYPE}, {K_METHOD, K_SELF, K_SELF}, {K_UNBOUND, 0, 0}, {K_EDIT, K_LENGTH | K_CUT, 0}, {K_CUT, K_TYPE, K_TYPE},
 };
 
 static unsigned
@@ -405,8 +410,9 @@ form(In *in)
 {
     unsigned seen = 0;
     int count = 0;
-    bool int_right = false;
+    bool int_right = false, named = in->named;
     Text key, text;
+    in->named = false;
     for (bool first = true; member(in, &first, &key);) {
         unsigned bit = key_bit(&key);
         if (!bit || seen & bit) return bad(in, "not an encoded value");
@@ -424,6 +430,14 @@ form(In *in)
             if (!refer(in, (uint64_t)v)) return false;
         } else if (bit == K_LENGTH) {
             if (!whole(in, 0, INT64_MAX, "not a length")) return false;
+        } else if (bit == K_EDIT) {
+            bool one = true;
+            if (!named || next(in) != '[') return bad(in, "not an edit");
+            for (int i = 0; i < 3; i++) {
+                if (!element(in, &one)) return bad(in, "not an edit");
+                if (i < 2 ? !whole(in, 0, EDITED_CHARS, "not an edit") : next(in) != '"' || !string(in, &text)) return bad(in, "not an edit");
+            }
+            if (element(in, &one)) return bad(in, "not an edit");
         } else if (bit == K_UNBOUND) {
             if (next(in) != 't' || !word(in, "true")) return bad(in, "not an encoded value");
         } else if (bit & (K_NAMES | K_COMPLEX)) {
@@ -447,6 +461,7 @@ form(In *in)
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
         if (!(seen & FORMS[i].key)) continue;
         if (seen & ~(FORMS[i].key | FORMS[i].may) || (seen & FORMS[i].must) != FORMS[i].must) return bad(in, "not an encoded value");
+        if (FORMS[i].key == K_EDIT && !(seen & K_LENGTH) != !(seen & K_CUT)) return bad(in, "not an edit");
         if (FORMS[i].key == K_INT && !(seen & K_CUT ? (seen & K_LENGTH) != 0 : int_right)) return bad(in, "not a valid int");
         return true;
     }

@@ -25,6 +25,8 @@ THREADS = 10_000
 """Limit on thread numbers. A recording has a trace for every number up to the highest, which costs memory."""
 OBJECTS = 500_000
 """Limit on the objects of a recording that exist at a time: the checker remembers each."""
+EDITED_CHARS = 100_001
+"""Limit on the numbers of an edit: longer texts are written whole (`EDITED_MOST` in texts.h)."""
 BLOCK_EVENTS = 1 << 15
 """Limit on the events of a binary block. A tracer ends a block at this number of bytes."""
 _NAME_CHARS = 100_000
@@ -156,7 +158,20 @@ class _Texts:
     def names(self, names: Any) -> None:
         _need(type(names) is dict, "not names with values")
         for value in names.values():
-            self.value(value)
+            if type(value) is dict and "edit" in value:
+                self.edit(value)
+            else:
+                self.value(value)
+
+    def edit(self, edit: dict[str, Any]) -> None:
+        """Check an edit of the text that a name has."""
+        _need(edit.keys() in ({"edit"}, {"edit", "length", "cut"}), "not an edit")
+        parts = edit["edit"]
+        _need(type(parts) is list and len(parts) == 3, "not an edit")
+        _need(all(_is_int(part, 0, EDITED_CHARS) for part in parts[:2]), "not an edit")
+        self.part("str", parts[2])
+        for key in edit.keys() - {"edit"}:
+            self.part(key, edit[key])
 
     def items(self, items: Any, way: str) -> None:
         """Check the items of a container. way: ``pairs``, ``bytes``, or ``values``."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from deskcheck.recording.trace import Row
 
-FORMAT = 1
+FORMAT = 2
 """Version of the columns that deskcheck writes. It reads this version and all earlier ones."""
 
 

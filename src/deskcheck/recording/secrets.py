@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from deskcheck.recording.block import rows
-from deskcheck.recording.trace import Row
+from deskcheck.recording.trace import Place, Row, WholeTexts
 from deskcheck.recording.value import Encoded, loads
 
 MASKED = "[masked]"
@@ -54,6 +54,8 @@ _HEAD = 64
 _PLAIN = frozenset({"type", "dtype", "names", "cut"})
 """Entries of an encoded value that do not come from the program."""
 _CUT = {"cut": "masked", "type": "str"}
+_EDITS = (b'{"edit":', b'{\\"edit\\":')
+"""An edit in a binary block, and in a JSON block."""
 
 
 def is_place(name: str, value: str) -> bool:
@@ -183,12 +185,16 @@ class EnvironmentMask:
 
     def blocks(self, blocks: list[bytes]) -> Iterator[bytes]:
         """Blocks of events (`recording.block`) with all variables masked. Others stay unchanged."""
+        has_edits = any(edit in block for block in blocks for edit in _EDITS)
+        texts, masked_texts = WholeTexts(), set[Place]()
         for block in blocks:
-            if not any(needle in block for needle in self._in_bytes):
+            if not has_edits and not any(needle in block for needle in self._in_bytes):
                 yield block
                 continue
             before = [*rows(block)]
-            masked = [*map(self._row, before)]
+            masked = [
+                self._edited_row(row, texts, masked_texts) if has_edits else self._row(row) for row in before
+            ]
             if masked == before:
                 yield block
                 continue
@@ -199,6 +205,20 @@ class EnvironmentMask:
             )
             for row in masked:
                 yield json.dumps(row).encode()
+
+    def _edited_row(self, row: Row, texts: WholeTexts, masked_texts: set[Place]) -> Row:
+        """A row of a recording with edits: a secret may be in a text that no row has whole.
+
+        masked_texts: places whose text was masked, so that no edit can follow.
+        """
+        whole = texts.row(row)
+        masked = self._row(whole)
+        if masked != whole:
+            masked_texts |= texts.latest
+            return masked
+        after_mask = not texts.edited.isdisjoint(masked_texts)
+        masked_texts -= texts.latest
+        return whole if after_mask else row
 
     def _row(self, row: Row) -> Row:
         changed: dict[str, Any] = {}

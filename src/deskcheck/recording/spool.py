@@ -286,6 +286,11 @@ def _counts(block: bytes) -> _Counts:
     return _Counts(len(rows), sum(row.kind == Kind.INSTRUCTION for row in rows), threads, names)
 
 
+def events_in(block: bytes) -> int:
+    """The number of events of a block. Raises ValueError if it is damaged."""
+    return _counts(block).events if block.startswith(MAGIC) else 1
+
+
 def instructions_in(block: bytes) -> int:
     """The number of instructions among the events of a checked block (`rules.Checker`)."""
     if block.startswith(MAGIC):

@@ -5,6 +5,7 @@ events with their states, by index or by iteration, in constant memory.
 """
 
 import copy
+import json
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -15,6 +16,9 @@ from deskcheck.errors import DamagedRows
 from deskcheck.recording.value import DEPTH, Content, Encoded, Value, decode, extent, loads
 
 CHECKPOINT_EVENTS = 512
+EARLIER = "earlier"
+"""Key of `Row.left_out` of events that only give the state at the start of the trace: the number of events
+that happened before."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -262,10 +266,24 @@ class _Canonical:
 def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapping[str, Encoded]:
     """Names after some were bound, rebound or unbound, in the order of binding."""
     for value in changes.values():
-        if type(value) is dict and "unbound" in value:
+        if type(value) is dict and ("unbound" in value or "edit" in value):
             unbound = {name for name, value in changes.items() if type(value) is dict and "unbound" in value}
-            return _with(names, {name: changes[name] for name in changes if name not in unbound}, unbound)
+            bound = {
+                name: edited(names.get(name), value) if type(value) is dict and "edit" in value else value
+                for name, value in changes.items()
+                if name not in unbound
+            }
+            return _with(names, bound, unbound)
     return _with(names, changes)
+
+
+def edited(old: Encoded, change: Mapping[str, Any]) -> Encoded:
+    """The text of a name after an edit (format.md, *State*)."""
+    at, removed, text = change["edit"]
+    before = old.get("str", "") if isinstance(old, dict) else old
+    before = before if isinstance(before, str) else ""
+    new = f"{before[:at]}{text}{before[at + removed :]}"
+    return {"str": new, "length": change["length"], "cut": change["cut"]} if "cut" in change else new
 
 
 def content_after(content: Content, change: Content) -> Content:
@@ -602,3 +620,68 @@ class Trace:
                 self._checkpoints[i] = state  # the larger the state, the fewer checkpoints
         self._latest = index, state
         return state
+
+
+Place = tuple[str, int, Any, str]
+"""Where a text is: ``frame``, ``file`` or ``object``; the thread; its number or path; the name."""
+
+
+class WholeTexts:
+    """Turns edits of texts (format.md, *State*) back into whole texts, row by row in order.
+
+    state: the state before the first of these rows, if that is not the first of its thread.
+    """
+
+    def __init__(self, state: State | None = None, thread: int = 0) -> None:
+        self._texts: dict[tuple[str, int, Any], dict[str, Encoded]] = {}
+        self.latest: set[Place] = set()
+        """Places whose text the latest row binds or edits."""
+        self.edited: set[Place] = set()
+        """Places whose text the latest row edits."""
+        if state is not None:
+            for frame, known in state.frames.items():
+                self._follow(("frame", thread, frame), plain(known.locals))
+            for file, names in state.globals.items():
+                self._follow(("file", thread, file), plain(names))
+            for number, content in state.objects.items():
+                self._follow(("object", thread, number), content.get("fields", {}))
+
+    def row(self, row: Row) -> Row:
+        """The row with whole texts in place of edits."""
+        self.latest, self.edited = set(), set()
+        columns: dict[str, Any] = {}
+        for column in ("caller", "locals", "globals", "objects"):
+            if text := getattr(row, column):
+                columns[column] = self._column(row, column, text)
+        if row.kind in ("return", "unwind"):
+            self._texts.pop(("frame", row.thread, row.frame), None)
+        return row._replace(**columns)
+
+    def _column(self, row: Row, column: str, text: str) -> str:
+        value: dict[str, Any] = loads(text)
+        before = len(self.edited)
+        if column == "locals":
+            self._follow(("frame", row.thread, row.frame), value)
+        elif column == "globals":
+            self._follow(("file", row.thread, row.file), value)
+        elif column == "caller":
+            self._follow(("frame", row.thread, value["frame"]), value.get("locals", {}))
+        else:
+            for number, content in value.items():
+                owner = "object", row.thread, int(number)
+                if content is None or "kind" in content:
+                    self._texts.pop(owner, None)
+                self._follow(owner, (content or {}).get("fields", {}))
+        if len(self.edited) == before:
+            return text
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def _follow(self, owner: tuple[str, int, Any], names: dict[str, Encoded]) -> None:
+        """Replace the edits among the values of names by whole texts."""
+        for name, value in names.items():
+            if isinstance(value, dict) and "edit" in value:
+                names[name] = value = edited(self._texts.get(owner, {}).get(name), value)
+                self.edited.add((*owner, name))
+            if isinstance(value, str) or (isinstance(value, dict) and "str" in value):
+                self._texts.setdefault(owner, {})[name] = value
+                self.latest.add((*owner, name))

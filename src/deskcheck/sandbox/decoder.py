@@ -232,6 +232,7 @@ class Decoder:
         session: whether it is a session, which sends nothing before it begins, and a value at its end.
         asks: whether the program calls another one (`inside.calling`).
         answers: whether another program calls this one.
+        endless: whether events may be more than `TRACE_BYTES`.
     """
 
     def __init__(
@@ -242,6 +243,7 @@ class Decoder:
         session: bool = False,
         asks: bool = False,
         answers: bool = False,
+        endless: bool = False,
     ) -> None:
         self.ready = session
         self.ended = False
@@ -252,7 +254,7 @@ class Decoder:
         """Reason why no more events are passed on."""
         self._session = session
         self.asks = asks
-        self._bytes_left = TRACE_BYTES
+        self._bytes_left = (1 << 62) if endless else TRACE_BYTES
         self._checker = Checker() if traced else None
         # Not of a method: a decoder that is part of a circle would wait for the collector, with all it holds.
         most_bytes = functools.partial(

@@ -1,6 +1,6 @@
-"""Tests the means of confinement in this kernel, layer by layer and level by level.
+"""Tests which means of confinement (layers) and which levels of the sandbox work in this kernel.
 
-No foreign code runs here, only deskcheck's own programs, harmless and hostile (`probe`).
+Only deskcheck's own programs run here, a harmless and a hostile one (`probe`).
 """
 
 import os
@@ -23,12 +23,12 @@ from deskcheck.sandbox.server import NOT_COUNTED
 
 @dataclass(frozen=True, slots=True)
 class ConfinementLayer:
-    """One means of confinement: whether it works here, and the effect if it is missing."""
+    """One means of confinement, and whether it works here."""
 
     name: str
-    there: bool
-    found: str
-    missing: str
+    works: bool
+    description: str  # what works here, or why it does not: "ABI 6", "not root: programs run as you"
+    missing: str  # the effect if it does not work: "programs see other processes"
     levels: tuple[Confinement, ...]
     """The levels that use it."""
 
@@ -52,7 +52,7 @@ def layers() -> list[ConfinementLayer]:
             "programs share your quota of processes; at 'standard', chmod, chown and utime are denied",
             _CONFINED,
         ),
-        _tried(
+        _trial(
             "seccomp",
             "from deskcheck.sandbox.linux import seccomp as s; s.attach(s.program(owner_changes=True))",
             f"{len(_seccomp.program(owner_changes=False)) // 8} instructions" if _kernel.MACHINE else "",
@@ -67,7 +67,7 @@ def layers() -> list[ConfinementLayer]:
             _CONFINED,
         ),
         _control_groups(),
-        _tried(
+        _trial(
             "mark",
             "from deskcheck.sandbox.linux import orphans as o; m = o.new_mark(1); o.carry(m); "
             "assert o.mark_of('self') == m, 'no mark is seen'",
@@ -76,7 +76,7 @@ def layers() -> list[ConfinementLayer]:
             _ALL,
         ),
         *(
-            _tried(f"{name} namespace", _UNSHARE.format(flags=flags), "can be made", missing, _STRICT)
+            _trial(f"{name} namespace", _UNSHARE.format(flags=flags), "can be made", missing, _STRICT)
             for name, flags, missing in _NAMESPACES
         ),
     ]
@@ -96,17 +96,19 @@ def _landlock_found(abi: int) -> str:
 
 def _control_groups() -> ConfinementLayer:
     try:
-        counted = cgroup.places()
+        places = cgroup.places()
     except cgroup.Unavailable as error:
         is_complete, description = False, str(error)
-        counted = {}
+        places = {}
     else:
-        is_complete = len(counted) == len(cgroup.COUNTED)
+        is_complete = len(places) == len(cgroup.COUNTED)
         description = ", ".join(
-            f"{what} (version {group_place.version})" for what, group_place in counted.items()
+            f"{controller} (version {place.version})" for controller, place in places.items()
         )
-        description += "".join(f"; no {what}" for what in cgroup.COUNTED if what not in counted)
-    missing = "; ".join(text for what, text in NOT_COUNTED.items() if what not in counted)
+        description += "".join(
+            f"; no {controller}" for controller in cgroup.COUNTED if controller not in places
+        )
+    missing = "; ".join(effect for controller, effect in NOT_COUNTED.items() if controller not in places)
     return ConfinementLayer("control groups", is_complete, description, missing, _ALL)
 
 
@@ -123,12 +125,12 @@ _NAMESPACES = (
 )
 
 
-def _tried(
-    name: str, code: str, text_if_so: str, missing: str, levels: tuple[Confinement, ...]
+def _trial(
+    name: str, code: str, if_it_works: str, missing: str, levels: tuple[Confinement, ...]
 ) -> ConfinementLayer:
-    """A layer that works if deskcheck's own code can put a new process under it."""
+    """A layer that works if `code`, run in a new process, can put this process under it."""
     paths = os.pathsep.join(path for path in sys.path if path)
-    ran = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-s", "-P", "-c", code],
         env={"PYTHONPATH": paths},
         stdin=subprocess.DEVNULL,
@@ -137,16 +139,16 @@ def _tried(
         timeout=60,
         check=False,
     )
-    works = ran.returncode == 0
-    lines = ran.stderr.strip().splitlines() or [f"status {ran.returncode}"]
-    return ConfinementLayer(name, works, text_if_so if works else lines[-1], missing, levels)
+    works = completed.returncode == 0
+    lines = completed.stderr.strip().splitlines() or [f"status {completed.returncode}"]
+    return ConfinementLayer(name, works, if_it_works if works else lines[-1], missing, levels)
 
 
 def refusals() -> dict[Confinement, str]:
     """The reason why each level does not work here; empty if it works.
 
-    A level works if a plain program runs, and a hostile one reaches none of its targets: files, listeners and
-    a process of the user.
+    A level works if a harmless program runs, and a hostile program reaches none of the user's files,
+    listeners and processes that it tries.
     """
     reasons = {}
     for level in Confinement:
@@ -164,7 +166,7 @@ def missing(level: Confinement) -> list[str]:
     if level is Confinement.STRICT and not _kernel.capabilities() & _kernel.CAP_SYS_ADMIN:
         lacks += [
             f"{name} is {wrong} (sysctl), and the capability SYS_ADMIN is missing"
-            for name, wrong in _SETTINGS
+            for name, wrong in _WRONG_SETTINGS
             if _setting(name) == wrong
         ]
         if _is_filtered():
@@ -173,8 +175,8 @@ def missing(level: Confinement) -> list[str]:
                 "namespaces to processes without the capability SYS_ADMIN"
             )
         if os.geteuid() == 0:
-            lacking = [name for name, bit in _FOR_USERS if not _kernel.capabilities() & bit]
-            lacks += [f"the capability {name}, without which root gets no user namespace" for name in lacking]
+            absent = [name for name, bit in _FOR_USERS if not _kernel.capabilities() & bit]
+            lacks += [f"the capability {name}, without which root gets no user namespace" for name in absent]
     if level is not Confinement.TRUSTED:
         if _landlock.abi() == 0:
             lacks.append(
@@ -185,7 +187,7 @@ def missing(level: Confinement) -> list[str]:
     return lacks
 
 
-_SETTINGS = (
+_WRONG_SETTINGS = (
     ("user.max_user_namespaces", "0"),
     ("kernel.unprivileged_userns_clone", "0"),
     ("kernel.apparmor_restrict_unprivileged_userns", "1"),

@@ -27,7 +27,7 @@ from deskcheck.sandbox.elsewhere import Elsewhere
 from deskcheck.sandbox.exchange import Cancelled as Cancelled
 from deskcheck.sandbox.exchange import Pipes, RecordedRun, send_message
 from deskcheck.sandbox.inside.channel import KEY_BYTES
-from deskcheck.sandbox.inside.main_module import is_main_module
+from deskcheck.sandbox.inside.main_module import WITH_MODULES, is_main_module
 from deskcheck.sandbox.inside.readable_files import PROCESS_FOLDERS, can_open
 from deskcheck.sandbox.limits import Limits
 from deskcheck.sandbox.linux import processes as _processes
@@ -57,6 +57,8 @@ class Tracing:
     granularity: Granularity = Granularity.LINE
     tracer: str | None = None
     """``reference`` for the reference tracer; None: the usual one."""
+    endless: bool = False
+    """Whether the sink bounds the events itself."""
 
 
 class ProcessRun(RecordedRun[RunResult]):
@@ -88,13 +90,14 @@ class ProcessRun(RecordedRun[RunResult]):
         self.program = program
         self.name = f"the run of {program.id!r}"
         key = secrets.token_bytes(KEY_BYTES)
-        decoder = Decoder(key, traced=tracing is not None, asks=bool(calls), answers=answers)
+        endless = tracing is not None and tracing.endless
+        decoder = Decoder(key, traced=tracing is not None, asks=bool(calls), answers=answers, endless=endless)
         super().__init__(server, limits, Pipes(), decoder, None if tracing is None else tracing.sink)
         fixed = determinism or Determinism()
         strict = server.profile.level is Confinement.STRICT
         scope: dict[str, str] = {}
         modules: list[str] = []
-        if program.path is not None and is_main_module(program.extra):
+        if program.path is not None and (is_main_module(program.extra) or WITH_MODULES in program.extra):
             scope, modules = own_modules(program.path)
         self.scope = {label: file for file, label in scope.items()}
         """Name in events -> file of the modules that are recorded with a main module."""

@@ -29,7 +29,7 @@ SAME_RUN, SAME_PROGRAM, NEAR = "the same run", "the same program except for name
 _RECORDINGS, _EVENTS = 5_000, 1_000_000
 """Numbers of recordings and of events. A shard is complete when it reaches either."""
 _CALL = ("code", "mode", "entry", "arguments", "module", "sources")
-"""Columns that decide a run. The code of a call that a test made is only in `sources`."""
+"""Columns that are equal for the same run. The code of a call that a test made is only in `sources`."""
 
 
 @dataclass(kw_only=True)
@@ -65,9 +65,9 @@ def deduplicate(
 ) -> Deduplicated:
     """Write the recordings of several folders into a new one, each run once. `out` exists only when complete.
 
-    Runs are the same if code, sources, call and level of recording are equal.
+    Runs are the same if code, sources, call and granularity are equal.
 
-    near: also drop programs that have at least this share in common with an earlier one (`NearCopies`).
+    near: also drop programs whose similarity to an earlier one is at least this (`NearCopies`).
     progress: called with the number of finished recordings and the number of all recordings.
 
     Raises:
@@ -108,8 +108,8 @@ _LIST = pa.schema(
 )
 
 
-def _level(environment: str) -> Any:
-    """The level of a recording, lines or instructions; the unchanged text if it is damaged."""
+def _granularity(environment: str) -> Any:
+    """The granularity of a recording, line or instruction; the unchanged text if it is damaged."""
     try:
         facts = read_json(environment)
     except NotJSON:
@@ -127,7 +127,7 @@ class _Choice:
         self._runs: dict[bytes, str] = {}
         """Digest of a run -> id of its first recording."""
         self._programs: dict[bytes, tuple[str, float] | None] = {}
-        """Digest of a program -> id of the program that it copies, and their similarity."""
+        """Digest of a program -> (id of the run of the program that it copies, similarity); None: no copy."""
         self._firsts: list[str] = []
         """Id of the first run of each new program, by the program's number in `NearCopies`."""
         self._ids = KeySet()
@@ -148,7 +148,7 @@ class _Choice:
         return True
 
     def _duplicate(self, row: dict[str, Any]) -> _Dropped | None:
-        run = digest(repr([row[name] for name in _CALL] + [_level(row["environment"])]))
+        run = digest(repr([row[name] for name in _CALL] + [_granularity(row["environment"])]))
         first = self._runs.get(run)
         if first is not None:
             return _Dropped(row["id"], first, SAME_RUN, 1.0)
@@ -176,8 +176,8 @@ class _Choice:
 def _program(row: dict[str, Any]) -> str:
     """The text of the program that ran.
 
-    For a call that a test made, it is the file of the function, or all files that ran if that one is not
-    known.
+    For a call that a test made, this is the text of the function's file; if this file is not known, the texts
+    of all files that ran.
     """
     if row["code"]:
         return str(row["code"])

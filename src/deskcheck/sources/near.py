@@ -1,12 +1,12 @@
 """Programs that equal or resemble others, in a set that models are tested on or in the same corpus.
 
 Two programs are the same if they have the same Python tokens, ignoring layout, comments, docstrings and the
-names that they define. Similarity is measured by runs of 13 tokens. (GPT-3's training data was filtered by
-runs of 13 words: Brown et al. 2020, arXiv:2005.14165, appendix C.)
+names that they define. Similarity is measured by grams, sequences of 13 tokens. (GPT-3's training data was
+filtered by sequences of 13 words: Brown et al. 2020, arXiv:2005.14165, appendix C.)
 
-A program is near one of a test set if it has half of that program's runs. With some thousand test programs
-this is counted exactly. In a corpus, a program is near an earlier one if the runs of both are a large enough
-share of the runs of either (Jaccard). Candidates are found by MinHash sketches, and then counted exactly.
+A program is near a program of a test set if it has half of that program's grams (`HeldOut`); this is counted
+exactly. In a corpus, a program is near an earlier one if (grams of both) / (grams of either), the Jaccard
+similarity, is large enough (`NearCopies`). MinHash sketches find candidates, which are then counted exactly.
 """
 
 import builtins
@@ -20,57 +20,57 @@ from collections.abc import Iterable
 
 from deskcheck.errors import InputError, MissingExtra
 
-GRAM = 13
-SHARE = 0.5
+GRAM = 13  # tokens
+SHARE = 0.5  # of the grams of a held-out program
 _PERMUTATIONS = 128
 _LAYOUT = frozenset(
     {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING}
 )
-_KNOWN = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(dir(builtins))
+_FIXED_NAMES = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(dir(builtins))
 
 
 def tokens_of(code: str) -> list[str]:
-    """The Python tokens without layout, comments and strings that are whole statements.
+    """The Python tokens without layout, comments and docstrings: ``x = 1  # one -> ["x", "=", "1"]``.
 
     For a text that is not Python, its words.
     """
     tokens: list[str] = []
-    fresh = True  # at the beginning of a statement
-    string: str | None = None
+    at_start = True  # of a statement
+    string: str | None = None  # that may be a whole statement, such as a docstring, which is left out
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type in _LAYOUT or token.type == tokenize.ENDMARKER:
                 if token.type == tokenize.NEWLINE:
-                    string, fresh = None, True  # a statement that is only a string: left out
+                    string, at_start = None, True
                 continue
             if string is not None:
                 tokens.append(string)
                 string = None
-            if fresh and token.type == tokenize.STRING:
+            if at_start and token.type == tokenize.STRING:
                 string = token.string
             else:
                 tokens.append(token.string)
-            fresh = False
+            at_start = False
     except (tokenize.TokenError, SyntaxError):
         return code.split()
     return tokens
 
 
 def renamed(tokens: Iterable[str]) -> tuple[str, ...]:
-    """The tokens with the program's names numbered by first occurrence. Attributes keep their names."""
+    """The tokens with names numbered by first occurrence: ``y = len(x.n) -> $0 = len($1.n)``, as tokens."""
     names: dict[str, str] = {}
     numbered = []
     before = ""
     for token in tokens:
-        if token.isidentifier() and token not in _KNOWN and before != ".":
+        if token.isidentifier() and token not in _FIXED_NAMES and before != ".":
             token = names.setdefault(token, f"${len(names)}")
         numbered.append(token)
         before = token
     return tuple(numbered)
 
 
-def runs_of(tokens: list[str]) -> set[tuple[str, ...]]:
-    """All runs of `GRAM` tokens. A shorter program is one run."""
+def grams_of(tokens: list[str]) -> set[tuple[str, ...]]:
+    """All sequences of `GRAM` tokens. A shorter program is one sequence."""
     return {tuple(tokens[at : at + GRAM]) for at in range(max(1, len(tokens) - GRAM + 1))}
 
 
@@ -105,7 +105,7 @@ class HeldOut:
         self._digest.update(code.encode("utf-8", "surrogatepass") + b"\0")
         tokens = tokens_of(code)
         self._same.setdefault(hash(renamed(tokens)), name)
-        grams = runs_of(tokens)
+        grams = grams_of(tokens)
         for gram in grams:
             self._grams[hash(gram)].append(len(self._programs))
         self._programs.append((name, len(grams)))
@@ -116,12 +116,12 @@ class HeldOut:
         return self._digest.hexdigest()
 
     def near(self, code: str) -> str | None:
-        """The reason not to train on a program; None if there is none."""
+        """The reason not to train on a program, ``near a program of mbpp``; None without a reason."""
         tokens = tokens_of(code)
         if (name := self._same.get(hash(renamed(tokens)))) is not None:
             return f"the same as a program of {name}"
         shared = Counter[int]()
-        for gram in runs_of(tokens):
+        for gram in grams_of(tokens):
             shared.update(self._grams.get(hash(gram), ()))
         for program, count in shared.most_common():
             name, grams = self._programs[program]
@@ -131,11 +131,11 @@ class HeldOut:
 
 
 class NearCopies:
-    """Programs that are compared with the earlier ones, except those that were near copies.
+    """Programs of a corpus, each compared with the earlier ones that were not near copies themselves.
 
     Takes some kilobytes a program. Needs the extra ``[scale]``.
 
-    share: the smallest share of common runs that makes a near copy, above 0 and up to 1.
+    share: the smallest Jaccard similarity of a near copy, above 0 and up to 1.
     """
 
     def __init__(self, share: float) -> None:
@@ -150,30 +150,30 @@ class NearCopies:
         # Candidates are counted exactly, so it is better to find too many than too few.
         self._index = MinHashLSH(threshold=min(share, 0.99), num_perm=_PERMUTATIONS, weights=(0.1, 0.9))
         self._same: dict[bytes, int] = {}
-        self._runs: list[array[int]] = []
+        self._grams: list[array[int]] = []
 
     def add(self, code: str) -> tuple[int, float] | None:
-        """The number of the earlier program that this one copies, and their common share.
+        """(number of the earlier program that this one copies, their similarity).
 
-        The share is 1 if they differ only in names. None for a new program, which gets the next number, from
-        0.
+        The similarity is 1 if they differ only in names. None for a new program, which gets the next number,
+        from 0.
         """
         tokens = tokens_of(code)
         same = digest("\0".join(renamed(tokens)), 16)
         if (number := self._same.get(same)) is not None:
             return number, 1.0
-        texts = {"\0".join(run).encode("utf-8", "surrogatepass") for run in runs_of(tokens)}
+        texts = {"\0".join(gram).encode("utf-8", "surrogatepass") for gram in grams_of(tokens)}
         sketch = self._sketch(num_perm=_PERMUTATIONS, seed=1)
         sketch.update_batch(texts)
-        runs = {int.from_bytes(digest(text, 8), "little") for text in texts}
+        grams = {int.from_bytes(digest(text, 8), "little") for text in texts}
         nearest = None
         for number in sorted(self._index.query(sketch)):
-            common = len(runs.intersection(self._runs[number]))
-            share = common / (len(runs) + len(self._runs[number]) - common)
-            if share >= self.share and (nearest is None or share > nearest[1]):
-                nearest = number, share
+            common = len(grams.intersection(self._grams[number]))
+            similarity = common / (len(grams) + len(self._grams[number]) - common)
+            if similarity >= self.share and (nearest is None or similarity > nearest[1]):
+                nearest = number, similarity
         if nearest is None:
-            number = self._same[same] = len(self._runs)
-            self._runs.append(array("Q", runs))
+            number = self._same[same] = len(self._grams)
+            self._grams.append(array("Q", grams))
             self._index.insert(number, sketch)
         return nearest

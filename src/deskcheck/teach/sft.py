@@ -192,8 +192,10 @@ def _check_tokens(tokenizer: Pretrained, files: list[Path]) -> None:
     for file in files[:: max(1, len(files) // 4)]:
         rows = next(pq.ParquetFile(file).iter_batches(_LOOKED_AT, columns=_COLUMNS), None)
         lesson_rows = [] if rows is None else rows.to_pylist()
-        texts = [row["prefix"] + row["prompt"] + row["completion"] for row in lesson_rows]
-        for row, tokens in zip(lesson_rows, tokenizer.encode_all(texts), strict=True):
+        for row in lesson_rows:
+            prompt = row["prefix"] + row["prompt"]
+            texts = [prompt + row["completion"]] if prompt.endswith("\n") else [prompt, row["completion"]]
+            tokens = [token for text in tokenizer.encode_all(texts) for token in text]
             if row["input_ids"] != [*tokenizer.begin, *tokens, tokenizer.end]:
                 raise InputError(
                     f"{file}: was built with a different tokenizer. That of {tokenizer.name} gives other "

@@ -8,12 +8,13 @@ time decides (`c/account.h`).
 
 import builtins
 import math
+import re
 import sys
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
-from deskcheck.tracer.frames import NULL_ABOVE, CodeFacts, _Instruction, stack_effect
+from deskcheck.tracer.frames import NULL_ABOVE, CodeFacts, _Instruction, slots_left, stack_effect
 
 # A program may replace builtins; functions defined from here on keep the real ones.
 globals()["__builtins__"] = dict(vars(builtins))
@@ -74,13 +75,18 @@ class ItemKey(IntEnum):
 class Act(NamedTuple):
     """An operation on the object at a path: a fast local or a global, or an attribute of one.
 
+    If the path is not known, the object is looked for on the value stack. The interpreter leaves pointers
+    there that it has taken from it, until it puts others in their place.
+
     since: code unit that reads the path first; -1 if it leads to the same object throughout the line.
-    slot: the fast local; -1 if the path begins at the global `name`.
+    slot: the fast local; -1 if the path begins at the global `name`; without either the path is not known.
     method: the called method (also for setting an item), or the attribute that is set.
     arguments: number of arguments of a call; -1 with keywords.
     on_list, on_dict, on_set: effect of the method on an object of that type.
     on_still: effect of the method on an object of an immutable type.
     key: key of the item that is set: the fast local with it, or an int.
+    position: slot of the value stack with the pointer to the object, from the code unit `first` on, up to
+        where the code unit `last` begins; -1 if there is none.
     """
 
     kind: int
@@ -96,6 +102,13 @@ class Act(NamedTuple):
     on_still: int = MethodEffect.UNKNOWN
     key_kind: int = ItemKey.NONE
     key: int = 0
+    position: int = -1
+    first: int = 0
+    last: int = 0
+
+    @property
+    def without_path(self) -> "Act":
+        return self._replace(since=-1, slot=-1, name=None, attribute=None)
 
 
 PURE = frozenset(
@@ -233,6 +246,8 @@ def _callables() -> dict[int, int]:
 
 CALLABLES = _callables()
 
+_LEAVES_POINTERS = sys.version_info < (3, 14)
+"""Whether the interpreter leaves the pointers of operands on the value stack. From 3.14 on it clears them."""
 _ATTRIBUTE_SHIFTED = sys.version_info >= (3, 12)
 """Whether the lowest bit of the argument of LOAD_ATTR says that a method is called."""
 
@@ -288,6 +303,8 @@ class _Walk:
         self.keywords = False
         self.stored: set[tuple[str, int | str]] = set()
         self.attributes: list[str] = []
+        self.depth = -1
+        """Slots of the value stack before the instruction; -1 if not known."""
 
     def pop(self, count: int) -> list[_Read]:
         """Remove and return the topmost slots, lowest first."""
@@ -338,10 +355,15 @@ class _Walk:
             self.pop(taken)
             self.stack += [_UNKNOWN] * (change + taken)
 
-    def _act(self, kind: int, read: _Read, method: str | None = None, arguments: int = 0) -> Act | None:
-        """An operation on a value; None if its origin is not known."""
+    def _act(
+        self, kind: int, read: _Read, below: int, method: str | None = None, arguments: int = 0
+    ) -> Act | None:
+        """An operation on a value, whose slot is so far below the top; None if nothing leads to it."""
+        position = self.depth - below if self.depth >= below and _LEAVES_POINTERS else -1
         if not read.is_path:
-            return None
+            if position < 0:
+                return None
+            read = _Read()
         slot = read.base if isinstance(read.base, int) else -1
         fixed = slot >= 0 and slot not in self.cells and read.attribute is None
         return Act(
@@ -356,6 +378,7 @@ class _Walk:
             METHODS[dict].get(method or "", MethodEffect.UNKNOWN),
             METHODS[set].get(method or "", MethodEffect.UNKNOWN),
             _STILL.get(method or "", MethodEffect.UNKNOWN),
+            position=position,
         )
 
     def _load_fast(self, arg: int, unit: int, _: object) -> int:
@@ -433,25 +456,25 @@ class _Walk:
             return IN_PLACE_LOCAL + following.arg
         if following is not None and following.name in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
             return IN_PLACE_LOCAL + (following.arg >> 4)
-        if operand.where == "item" and isinstance(operand.base, _Read):
-            return self._act(ActKind.IN_PLACE_ITEM, operand.base)
-        return self._act(ActKind.IN_PLACE, operand)
+        if operand.where == "item" and isinstance(operand.base, _Read) and operand.base.is_path:
+            return self._act(ActKind.IN_PLACE_ITEM, operand.base, 2)
+        return self._act(ActKind.IN_PLACE, operand, 2)
 
     def _store_attr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, owner = self.pop(2)
         self.attributes.append(self.code.co_names[arg])
         if self.code.co_names[arg] == "__class__":
             return None  # it is another object then
-        return self._act(ActKind.SET_ATTRIBUTE, owner, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, owner, 1, self.code.co_names[arg])
 
     def _delete_attr(self, arg: int, unit: int, _: object) -> Act | None:
         (owner,) = self.pop(1)
         self.attributes += [self.code.co_names[arg]] * 2
-        return self._act(ActKind.SET_ATTRIBUTE, owner, self.code.co_names[arg])
+        return self._act(ActKind.SET_ATTRIBUTE, owner, 1, self.code.co_names[arg])
 
     def _store_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         _value, owner, key = self.pop(3)
-        act = self._act(ActKind.SET_ITEM, owner, "__setitem__")
+        act = self._act(ActKind.SET_ITEM, owner, 2, "__setitem__")
         if act is None or not isinstance(key.base, int) or key.attribute is not None:
             return act
         if key.where == "const":
@@ -462,7 +485,7 @@ class _Walk:
 
     def _delete_subscr(self, arg: int, unit: int, _: object) -> Act | None:
         owner, _key = self.pop(2)
-        return self._act(ActKind.SET_ITEM, owner, "__delitem__")
+        return self._act(ActKind.SET_ITEM, owner, 2, "__delitem__")
 
     def _make_function(self, arg: int, unit: int, _: object) -> int:
         self.pop(1 + (arg.bit_count() if sys.version_info < (3, 13) else 0))
@@ -479,8 +502,8 @@ class _Walk:
         self.stack += [_UNKNOWN] * (1 + _ITERATOR_TAKES)
         return Change.OPERANDS
 
-    def _call(self, arg: int, unit: int, _: object) -> int | Act | None:
-        """The callable is below the arguments, next to NULL or `self`."""
+    def _call(self, arg: int, unit: int, _: object, above: int = 0) -> int | Act | None:
+        """The callable is below the arguments, next to NULL or `self`. above: slots above the arguments."""
         first, second, *_arguments = self.pop(arg + 2)
         self.stack.append(_UNKNOWN)
         count = -1 if self.keywords else arg
@@ -489,20 +512,24 @@ class _Walk:
         if _MADE in (first, second):
             return Change.NOTHING  # it only makes a generator, or its run was recorded
         if called.where == "method" and isinstance(called.base, _Read):
-            return self._act(ActKind.METHOD, called.base, called.attribute, count)
+            return self._act(ActKind.METHOD, called.base, arg + 1 + above, called.attribute, count)
         if called.where == "global" and called.attribute is None:
-            return self._act(ActKind.CALL, called, None, count)
+            act = self._act(ActKind.CALL, called, arg + 1 + above, None, count)
+            return act if act is None or not NULL_ABOVE else act._replace(position=-1)
         if called.where == "global":  # a function of a module
-            return self._act(ActKind.METHOD, called._replace(attribute=None), called.attribute, count)
+            act = self._act(ActKind.METHOD, called._replace(attribute=None), 0, called.attribute, count)
+            return act and act._replace(position=-1)
         return None
 
     def _call_kw(self, arg: int, unit: int, following: object) -> int | Act | None:
         self.pop(1)
         self.keywords = True
-        return self._call(arg, unit, following)
+        return self._call(arg, unit, following, above=1)
 
     def holds(self, act: Act) -> bool:
         """Whether the path still leads to the same object after the line: no part of it was assigned."""
+        if act.slot < 0 and act.name is None:
+            return True
         base: tuple[str, int | str] = ("slot", act.slot) if act.slot >= 0 else ("global", act.name or "")
         in_place = act.kind == ActKind.IN_PLACE  # what is assigned is its result
         if base in self.stored and not (in_place and act.slot < 0 and act.attribute is None):
@@ -530,6 +557,55 @@ class Effects(NamedTuple):
     acts: list[Act]
 
 
+_PUTS_NOTHING = re.compile(
+    "POP_TOP|POP_JUMP|JUMP|STORE_(FAST|NAME|GLOBAL|DEREF|SUBSCR|SLICE|ATTR)$|DELETE_|NOP$|CACHE$|RESUME|PRECALL"
+    "|KW_NAMES|EXTENDED_ARG|LIST_APPEND|LIST_EXTEND|SET_ADD|SET_UPDATE|MAP_ADD|DICT_UPDATE|RETURN_|END_FOR|NOT_TAKEN"
+)
+"""Instructions that take slots from the value stack, or none, and put nothing there."""
+
+
+def _located(about: CodeFacts, act: Act, line: list[int], number: int, targets: set[int | None]) -> Act:
+    """The act with the part of its line where its object is on the value stack. line: its instructions."""
+    if act.position < 0:
+        return act
+    position, follows = act.position, number
+    first = about.instructions[number].offset // 2 + 1
+    in_place = act.kind in (ActKind.IN_PLACE, ActKind.IN_PLACE_ITEM)
+    for after in line[line.index(number) + 1 :]:
+        instruction = about.instructions[after]
+        tags = about.before.get(instruction.offset)
+        if tags is None:
+            continue
+        depth = len(tags)
+        directly = after == follows + 1 and instruction.offset not in targets
+        if in_place and directly and instruction.name == "SWAP":
+            ends = depth - 1, depth - instruction.arg
+            if position in ends:
+                position = sum(ends) - position
+                first = instruction.offset // 2 + 1
+            follows = after
+            continue
+        in_place = False
+        if _PUTS_NOTHING.match(instruction.name):
+            continue
+        if slots_left(instruction.name, instruction.arg, depth) <= position:
+            return act._replace(position=position, first=first, last=instruction.offset // 2)
+    return act._replace(position=position, first=first, last=_END)
+
+
+_REPEATED: tuple[int, ...] = (
+    Change.NOTHING,
+    Change.OPERANDS,
+    Change.ITERATES,
+    Change.DRAINS,
+    Change.BUILDS,
+    Change.ANYTHING,
+)
+"""Effects of instructions in a line that jumps back within itself. The last of them counts for the line."""
+_END = 1 << 30
+"""A code unit behind all others."""
+
+
 def effects(about: CodeFacts, lines: list[int]) -> Effects:
     """The effects of the instructions of a code object. lines: the line of each unit, or 0."""
     size = len(lines)
@@ -547,9 +623,9 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
                 walk.stack.clear()
             before = number
             after = about.instructions[number + 1] if number + 1 < len(about.instructions) else None
+            tags = about.before.get(instruction.offset)
+            walk.depth = -1 if tags is None else len(tags)
             does = walk.effect(instruction, after)
-            if line and about.comprehensions and about.comprehension_at(instruction.offset) is not None:
-                does = Change.ANYTHING
             changes.append(does)
         if line == 0 and any(changes):  # it may run in any line
             return Effects([Change.ANYTHING] * size, [*range(1, size), -1], [-1] * size, [])
@@ -557,17 +633,23 @@ def effects(about: CodeFacts, lines: list[int]) -> Effects:
             1 << slot for kind, slot in walk.stored if kind == "slot" and isinstance(slot, int)
         )
         again = any(
-            i.target is not None and i.target <= i.offset and lines[i.target // 2] == line
+            i.target is not None
+            and i.target <= i.offset
+            and lines[i.target // 2] == line
+            and not (about.needs_opcodes and about.comprehension_at(i.offset) is not None)  # one by one
             for i in map(about.instructions.__getitem__, numbers)
         )
         if again and any(changes):  # a jump may go back to an earlier part of the line
-            plain = all(does in (Change.NOTHING, Change.OPERANDS, Change.ITERATES) for does in changes)
-            everywhere = Change.ITERATES if Change.ITERATES in changes else Change.OPERANDS
-            changes = [everywhere if plain else Change.ANYTHING] * len(changes)
+            kinds = {does if does in _REPEATED else Change.ANYTHING for does in changes}
+            kinds |= {Change.OPERANDS}
+            changes = [max(kinds, key=_REPEATED.index)] * len(changes)
         following = -1
         for number, does in zip(reversed(numbers), reversed(changes), strict=True):
             if isinstance(does, Act):
-                if walk.holds(does):
+                does = _located(about, does, numbers, number, targets)
+                if not walk.holds(does) and does.position >= 0:
+                    does = does.without_path
+                if walk.holds(does) and (does.position >= 0 or does.slot >= 0 or does.name is not None):
                     if does.key_kind == ItemKey.IN_SLOT and ("slot", does.key) in walk.stored:
                         does = does._replace(key_kind=ItemKey.NONE)
                     acts.append(does)

@@ -104,6 +104,7 @@ class _Mode(IntEnum):
     OPAQUE = 3
     EXCEPTION = 4
     POINTERS = 5
+    ARRAY = 6
 
 
 _OPS = {
@@ -334,6 +335,8 @@ class _Fallback(Snapshotter):
             head, hidden = self.object_head(kind), self.hidden_fields(bases)
         elif mode is _Mode.POINTERS:
             unseen = kind is weakref.ref  # which no event tells of
+        elif mode is _Mode.OPAQUE:
+            unseen = not _has_no_operators(kind, bases)
         return mode, head, slots, has_dict, hidden, id(kind) in iterators.PLACES, unseen
 
     def _mode(self, kind: type, bases: tuple[type, ...]) -> _Mode:
@@ -346,7 +349,7 @@ class _Fallback(Snapshotter):
         if inherits(bases, BaseException):
             return _Mode.CONTENT if inherits(bases, OSError) else _Mode.EXCEPTION
         if arrays.is_array_like(bases):
-            return _Mode.CONTENT
+            return _Mode.ARRAY if arrays.is_array(bases) and not made_by_code(kind) else _Mode.CONTENT
         if not self.shows(kind) or id(kind) in FILES:
             return _Mode.OPAQUE
         if id(kind) in POINTERS:
@@ -433,6 +436,36 @@ _PLAIN_DESCRIPTORS = ids(
     types.ClassMethodDescriptorType,
     types.BuiltinFunctionType,
 )
+
+
+_NO_CODE = _NO_OPERATORS | frozenset(
+    """
+    __doc__ __module__ __dict__ __weakref__ __slots__ __getstate__ __setstate__ __reduce__ __reduce_ex__
+    __copy__ __deepcopy__ __enter__ __exit__ __firstlineno__ __static_attributes__ __annotations__
+    __qualname__
+    """.split()
+)
+"""Names of classes that no operator, and no reading of an attribute, runs."""
+_METHODS = ids(
+    types.FunctionType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.BuiltinFunctionType,
+    staticmethod,
+    classmethod,
+    *(str, int, float, bool, bytes, tuple, frozenset, type(None)),
+)
+"""Types of what a class has whose reading runs no code."""
+
+
+def _has_no_operators(kind: type, bases: tuple[type, ...]) -> bool:
+    """Whether operators, and the reading of attributes, run no code of the classes of a value."""
+    return type(kind) is type and all(
+        name in _NO_CODE if name.startswith("__") else id(type(value)) in _METHODS
+        for base in bases
+        if base is not object
+        for name, value in names_of(base).items()
+    )
 
 
 def _is_quiet(cls: type, function: types.FunctionType) -> bool:
@@ -525,6 +558,11 @@ class NativeTracer(Guest):
     def forget_thread(self) -> None:
         self._core.drop()
         super().forget_thread()
+
+    def counts(self) -> dict[str, int]:
+        """The work so far: ``events``, ``looked_at`` (objects whose content was compared), and ``anything``
+        (events at which any object may have changed)."""
+        return self._core.counts()
 
     def wrote(self, text: str) -> None:
         self._core.wrote(text)

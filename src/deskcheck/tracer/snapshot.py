@@ -123,6 +123,10 @@ _WAITS = frozenset({"YIELD_VALUE", "RESUME", "SEND", "ASYNC_GEN_WRAP"})
 """Instructions at which a generator that has begun is suspended."""
 
 
+_MEMBER = re.compile(r',"(length|cut)":([^,]+)')
+"""Members of the tail of a content."""
+
+
 class Content:
     """The content of an object with an identity, as JSON pieces."""
 
@@ -146,7 +150,7 @@ class Content:
 
     def change_to(self, new: "Content") -> str | None:
         """The JSON object that turns this content into the new one; None if nothing changed."""
-        if self.head != new.head or (self.items is None) != (new.items is None) or self.tail != new.tail:
+        if self.head != new.head or (self.items is None) != (new.items is None):
             return new.whole()
         stay = [name for name in self.fields if name in new.fields]
         if stay != list(new.fields)[: len(stay)]:  # a reader puts new fields behind the old ones
@@ -158,7 +162,16 @@ class Content:
             changed = {k: v for k, v in new.fields.items() if self.fields.get(k) != v}
             changed.update({k: UNBOUND for k in self.fields if k not in new.fields})
             parts.append(f'"fields":{json_object(changed)}')
+        if self.tail != new.tail:
+            parts += _tail_changes(self.tail, new.tail)
         return "{" + ",".join(parts) + "}" if parts else None
+
+
+def _tail_changes(old: str, new: str) -> list[str]:
+    """The members of the new tail that differ from the old one; null for a member that is gone."""
+    before, after = dict(_MEMBER.findall(old)), dict(_MEMBER.findall(new))
+    members = {**dict.fromkeys(before, "null"), **after}
+    return [f'"{name}":{value}' for name, value in members.items() if before.get(name) != value]
 
 
 def json_object(fields: dict[str, str]) -> str:

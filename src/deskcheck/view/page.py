@@ -53,8 +53,14 @@ def head(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{html.escape(visible(title))}</title><style nonce="{nonce}">{style}</style></head>
-<body><div id="page"><p class="loading">The page is being read. It needs JavaScript.</p></div>
+<body><div id="page"><p class="loading">{_LOADING}</p></div>
 """
+
+
+_LOADING = (
+    "The page is being read. If this text stays, the file is damaged (make it again), or the browser does "
+    "not run JavaScript."
+)
 
 
 def part(name: str, data: bytes) -> str:
@@ -85,10 +91,19 @@ def tail(bundle: str = "trace", *, packed: bool = False) -> str:
     return f"<script>{_static(f'{bundle}.js')}</script></body></html>\n"
 
 
-def page_of(kind: str, title: str, facts: Any, *, bundle: str = "trace", images: str = "'none'") -> str:
-    """A whole page whose data is one JSON value."""
+def page_of(
+    kind: str,
+    title: str,
+    facts: Any,
+    *,
+    bundle: str = "trace",
+    images: str = "'none'",
+    packed: bool = False,
+) -> str:
+    """A whole page whose data is one JSON value. packed: as in `tail`."""
     data = json.dumps(facts).encode("ascii")
-    return head(kind, title, bundle=bundle, images=images) + part("facts", data) + tail(bundle)
+    begun = head(kind, title, bundle=bundle, images=images, packed=packed)
+    return begun + part("facts", data) + tail(bundle, packed=packed)
 
 
 def visible(text: str, *, lines: bool = False) -> str:

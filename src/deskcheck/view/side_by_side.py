@@ -280,9 +280,10 @@ def beside(recording: Recording, predicted: Prediction) -> SideBySide:
     return SideBySide(facts=facts, agreement=agreement)
 
 
-def beside_page(comparison: SideBySide) -> str:
-    """The page, as HTML."""
-    return page_of("beside", f"{comparison.facts['id']}: recorded and model side by side", comparison.facts)
+def beside_page(comparison: SideBySide, *, packed: bool = False) -> str:
+    """The page, as HTML. packed: whether its script is deflated."""
+    title = f"{comparison.facts['id']}: recorded and model side by side"
+    return page_of("beside", title, comparison.facts, packed=packed)
 
 
 def beside_table(comparison: SideBySide) -> Group:

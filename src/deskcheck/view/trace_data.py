@@ -18,6 +18,7 @@ from typing import Any
 from deskcheck._version import __version__
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Kind, Row, State, Trace, plain
+from deskcheck.view.queries.opening import failure_of, opening_event
 
 KINDS = tuple(kind.value for kind in Kind)
 """The kinds of events. In the columns a kind is its index in this tuple."""
@@ -144,12 +145,13 @@ def page_facts(recording: Recording, traces: list[TraceData]) -> dict[str, Any]:
         "stderr": run_result.stderr[-OUTPUT_CHARS:],
         "repeatable": recording.repeatable,
         "difference": recording.difference,
+        "failure": failure_of(recording),
         "python": environment.python,
         "level": environment.granularity,
         "limits": environment.limits,
         "sources": sources,
         "kinds": KINDS,
-        "traces": [trace.facts() for trace in traces],
+        "traces": [{**trace.facts(), "opens": opening_event(recording, trace.trace)} for trace in traces],
     }
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from deskcheck.files import write_file
 from deskcheck.recording.recording import Recording
 from deskcheck.view.page import head, part, tail
+from deskcheck.view.queries.causes import causes
 from deskcheck.view.trace_data import TraceData, page_facts
 
 LARGE_EVENTS = 200_000
@@ -28,6 +29,8 @@ def trace_page(recording: Recording, *, packed: bool = False) -> Iterator[str]:
         yield part(f"columns-{thread}", trace.columns())
         for number, block in enumerate(trace.blocks()):
             yield part(f"block-{thread}-{number}", block)
+        if (graph := causes(recording, trace.trace)) is not None:
+            yield part(f"why-{thread}", json.dumps(graph).encode("ascii"))
     yield tail(packed=packed)
 
 

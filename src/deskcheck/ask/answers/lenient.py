@@ -18,6 +18,7 @@ from deskcheck.ask.answers.parsing import (
     FORMS,
     OPEN,
     asserted_in,
+    lines_in,
     next_line_in,
     unfenced,
     without_thinking,
@@ -40,13 +41,15 @@ class Expected:
     """Facts about the question that decide how an answer is read.
 
     form: the form of the answer (`Sample.data`). right: the right answer; only its type counts, not its
-    value. variable: the variable that the question is about, if any.
+    value. variable: the variable that the question is about, if any. marked: whether the answer stands
+    between marks, so that all of it is meant as the answer.
     """
 
     form: str
     right: str = ""
     variable: str | None = None
     question: str = ""
+    marked: bool = False
 
     def exact(self, text: str) -> str | None:
         """The text in the form that was asked for, perhaps by a rule that respells it; None if it is not an
@@ -198,6 +201,11 @@ def said_in(completion: str, *, complete: bool = True) -> str | None:
     if text is None and complete and OPEN not in speech:
         return speech.partition(CLOSE)[0].strip() or None
     return text
+
+
+def is_marked(completion: str) -> bool:
+    """Whether a completion has marks of an answer."""
+    return _MARKS.search(completion) is not None
 
 
 def _mark(match: re.Match[str]) -> str:
@@ -512,7 +520,8 @@ _ADVERBS = re.compile(
 )
 _SO = re.compile(
     r",?\s+(?:so|which|and so|i\.e\.|that is|hence|therefore|at (?:this|that) (?:point|moment)|when"
-    r"|I (?:believe|think))\b|,?\s+and\s+(?:it|the|then|this)\b(?=[^\d'\"\[({]*\Z)"
+    r"|and (?:it )?(?:also )?prints|I (?:believe|think))\b"
+    r"|,?\s+and\s+(?:it|the|then|this)\b(?=[^\d'\"\[({]*\Z)"
 )
 """The words between an answer and a conclusion from it."""
 _REFERS_BACK = re.compile(r"\breturns? (?:it|this|that)\W*\Z", re.IGNORECASE)
@@ -545,8 +554,8 @@ def _said(text: str, expected: Expected) -> str | None:
         text = f"{value['head'] or ''} is {value['t']}"
     word = None if _REFERS_BACK.search(text) else _SO.search(text)
     rest = text[word.end() :].strip() if word else ""
-    if expected.reads(rest.rstrip(".!")):
-        return rest.rstrip(".!")
+    if (conclusion := rest.rstrip(".!")) and expected.reads(conclusion):
+        return conclusion
     if _RESULT.match(rest.removeprefix("the ")):
         text = rest
     if len(clauses := _AND_RETURNS.split(text)) == 2 and not _DOES_ELSE.search(clauses[0]):
@@ -560,6 +569,8 @@ def _said(text: str, expected: Expected) -> str | None:
         if expected.form == "line" and says[0].lower().startswith(("return", "raise")):
             continue
         tail = _ADVERBS.sub("", tail)
+        if expected.form in _NAMES:
+            tail = re.sub(r"^(?:an?|the)\s+", "", tail)
         for part in (tail, *_before_reasons(tail)):
             bare = part.strip("`*$ ")
             for reading in (
@@ -660,9 +671,12 @@ def _explained(text: str, expected: Expected) -> str | None:
     if others and "\n" not in text and expected.is_exact(first[:-1]):
         rest = " ".join(others)
         return None if _DOUBT.search(rest) or _TAKEN_BACK.search(rest) else first[:-1]
-    reason = None if "\n" in text else _WHY.search(text) or _ASIDE.search(text)
+    if "\n" in text:
+        return None
+    reason = _WHY.search(text) or _ASIDE.search(text)
     if reason is None and parse_expression(text) is None:
-        reason = _AFTER_DASH.search(text)
+        after = [match for form in (_SO, _AFTER_DASH) if (match := form.search(text)) and match.start()]
+        reason = next((match for match in after if expected.reads(text[: match.start()])), None)
     answer = text[: reason.start()].rstrip(" ,;(-\u2013\u2014") if reason else ""
     return answer if answer and not _DOUBT.search(answer) else None
 
@@ -854,12 +868,12 @@ def _only_number_of_line(text: str, expected: Expected) -> str | None:
         r"\b(?:returns?|raises?)\b", text
     )
     if not re.search(r"\d", text):
-        ends = {match[1].lower() for match in _ENDING.finditer(text)}
+        ends = {(match[1] or "raise").lower() for match in _ENDING.finditer(text)}
         return ends.pop() if len(ends) == 1 and not _DOUBT.search(text) else None
     return numbers.pop() if len(numbers) == 1 and not doubt else None
 
 
-_ENDING = re.compile(r"\b(return|raise)(?:s|d|ed)?\b", re.IGNORECASE)
+_ENDING = re.compile(r"\b(return|raise)(?:s|d|ed)?\b|\bexception\b", re.IGNORECASE)
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
@@ -869,6 +883,59 @@ def _only_code(text: str, expected: Expected) -> str | None:
         return None
     values = {span for span in _CODE.findall(text) if span != expected.variable and expected.reads(span)}
     return values.pop() if len(values) == 1 else None
+
+
+_QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
+_LITERAL = re.compile(
+    rf"(?<!\w)[bB]?(?:{_QUOTED})(?!\w)|(?P<open>[\[({{])"
+    r"|(?<![\w.])(?:[-+]?\d[\d_]*(?:\.\d+)?(?:e[-+]?\d+)?|True|False|None)(?!\w)"
+)
+_BRACKET = re.compile(rf"{_QUOTED}|[\[({{\])}}]")
+_HOLE = "\N{WHITE SQUARE}"
+_NO_ANSWER = re.compile(
+    rf"[-+*/%<>!&|^~]=?\s*{_HOLE}|{_HOLE}\s*[-+*/%<>!&|^~]|\.\.\.|…"
+    rf"|\b(?:about|around|roughly|approximately|nearly|almost|least|most|over|under|up to)\s+{_HOLE}"
+    rf"|\b(?:lines?|steps?|index|iterations?|pass|calls?|time)\s+(?:number\s+)?{_HOLE}",
+    re.IGNORECASE,
+)
+"""A sentence about a literal that is part of an expression, or counts something else."""
+_IS_ASSIGNED = re.compile(rf"(?P<head>.*[^\W\d]\w*[`*]*)\s*[:=]\s*[`*]*{_HOLE}", re.DOTALL)
+
+
+def _only_value(text: str, expected: Expected) -> str | None:
+    """The only literal of a sentence between the marks, apart from those in parentheses."""
+    if not expected.marked or expected.question == "changes" or len(text) > _SENTENCE_CHARS:
+        return None
+    literals, rest, position = set(), "", 0
+    while match := _LITERAL.search(text, position):
+        rest += text[position : match.start()]
+        end = _bracketed_end(text, match.start()) if match["open"] else match.end()
+        literal, position = text[match.start() : end], end
+        if is_exact(literal):
+            literals.add(literal)
+            rest += _HOLE
+        elif match["open"] != "(":  # parentheses hold arguments, or an aside
+            return None
+    rest += text[position:]
+    assigned = _IS_ASSIGNED.match(rest)
+    if len(literals) != 1 or any(form.search(rest) for form in (_DOUBT, _OPEN, _NO_ANSWER)):
+        return None
+    if _UNIT.search(text) or (assigned and _of_another(assigned["head"].split()[-1], expected)):
+        return None
+    return literals.pop()
+
+
+_SENTENCE_CHARS = 1000
+
+
+def _bracketed_end(text: str, start: int) -> int:
+    """The position after the bracket that closes the one at the start; the end, if none does."""
+    depth = 0
+    for match in _BRACKET.finditer(text, start):
+        depth += (match[0] in "[({") - (match[0] in "])}")
+        if not depth:
+            return match.end()
+    return len(text)
 
 
 def _only_call(text: str, expected: Expected) -> str | None:
@@ -948,7 +1015,7 @@ def _listed(text: str) -> list[str] | None:
             return [match["t"] for match in numbered if match]
         bullets = [_BULLET.fullmatch(line) for line in lines]
         return [match["t"] for match in bullets if match] if all(bullets) else None
-    parts = re.split(r"\s*(?:->|=>|→|⇒)\s*", text)
+    parts = re.split(r"\s*(?:->|=>|→|⇒|,?\s+then\b)\s*", text)
     return parts if len(parts) > 1 else None
 
 
@@ -980,7 +1047,13 @@ def _list_of(numbers: Sequence[str | None]) -> str | None:
     return f"[{', '.join(number for number in numbers if number)}]" if all(numbers) else None
 
 
+_AND_ENDS = re.compile(r"\s*(?:->|=>|→|⇒)\s*(?:it\s+)?(?:returns?|raises?)\b[^\n]*\Z", re.IGNORECASE)
+
+
 def _path(text: str, expected: Expected) -> str | None:
+    text = _AND_ENDS.sub("", text)
+    if lines_in(text) is not None:
+        return text
     lines = [line for line in text.splitlines() if line.strip()]
     with_code = [_WITH_CODE.fullmatch(line) for line in lines]
     if len(lines) > 1 and all(with_code):
@@ -997,7 +1070,7 @@ def _path(text: str, expected: Expected) -> str | None:
 
 _CHANGE = re.compile(
     r"(?:.*\b(?:changes|changed) (?:is|are)\s+)?\W*?(?P<name>[^\W\d][\w.]*)[`'\"*]*\s*"
-    r"(?:,?\s*(?:which\s+)?(?:is now|becomes|changes to)|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
+    r"(?:,?\s*(?:which\s+)?(?:is now|becomes|changes (?:from .+? )?to)|->|→|:|=)\s*(?P<value>.+?)[.,;]?",
     re.IGNORECASE,
 )
 
@@ -1072,6 +1145,7 @@ def _names(text: str, expected: Expected) -> str | None:
     """Names without quotation marks, in a set or as keys."""
     if expected.question not in ("alias", "changes"):
         return None
+    text = _ADVERBS.sub("", text)
     match parse_expression(text if text.startswith("{") else f"{{{text}}}"):
         case ast.Set(elts=names):
             items = [repr(dotted(name)) for name in names if dotted(name)]
@@ -1180,6 +1254,7 @@ RULES = (
     ),
     Rule("only count", ("The body runs twice.", "2"), _only_count, _VALUES),
     Rule("only line number", ("It stops just before line 4.", "4"), _only_number_of_line, ("line",)),
+    Rule("only value", ("After it the list holds 10 (n is 5)", "10"), _only_value, _VALUES),
     Rule("only code", ("With n = 5 the list holds `10` there", "10"), _only_code, (*_VALUES, *_NAMES)),
 )
 """Tried in this order, again and again, until a text is in the form that was asked for."""

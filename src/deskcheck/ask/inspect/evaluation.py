@@ -163,7 +163,17 @@ def _scored(folder: Path) -> set[AnswerKey]:
 
 # -- errors ----------------------------------------------------------------------------------------------
 
-_RAISED = re.compile(r"^([^\W\d][\w.]*(?:Error|Exception|Timeout)): *(\S.*)$", re.MULTILINE)
+_RAISED = re.compile(r"^([^\W\d][\w.]*(?:Error|Exception|Timeout))(?:: *(\S.*))?$", re.MULTILINE)
+_OF_OTHER_DATA = (
+    "AssertionError",
+    "AttributeError",
+    "IndexError",
+    "JSONDecodeError",
+    "KeyError",
+    "TypeError",
+    "ValidationError",
+)
+"""Exceptions of a provider that reads other data than it expects."""
 
 
 def why(error: "EvalError") -> str:
@@ -171,9 +181,10 @@ def why(error: "EvalError") -> str:
     raised = _RAISED.search(error.traceback)
     if "Timeout" in error.message or (raised and "Timeout" in raised[1]):
         return "no answer came in time (--timeout)"
-    if raised and raised[1].endswith("JSONDecodeError"):
-        return f"the answer is not a completion: {raised[2]}"
-    message = f"{raised[1].rpartition('.')[2]}: {raised[2]}" if raised else error.message
+    name = raised[1].rpartition(".")[2] if raised else ""
+    message = f"{name}: {raised[2]}" if raised and raised[2] else name or error.message
+    if name in _OF_OTHER_DATA:
+        message = f"the answer is not a completion ({message})"
     return plain_text(message)[:500].rstrip(".")
 
 

@@ -24,11 +24,13 @@ from typing import Any
 
 from deskcheck.ask.answers.parsing import CLOSE, OPEN
 from deskcheck.ask.questions.load import Folder
+from deskcheck.ask.questions.notebook_past import need, past_view
 from deskcheck.ask.questions.settings import NotebookOptions
 from deskcheck.ask.samples.prompts import notebook_parts
 from deskcheck.ask.samples.sample import Sample
 from deskcheck.errors import DamagedRows
 from deskcheck.fences import fenced
+from deskcheck.notebook.settings import PAST_VIEWS
 from deskcheck.notebook.state.names import cell_names, parse
 from deskcheck.notebook.state.state import KernelState, states
 from deskcheck.notebook.state.views import estimate_tokens, used_names, view
@@ -81,7 +83,7 @@ def notebook_samples(
     samples: dict[tuple[str, str], list[Sample]] = {
         (question, state): [] for question in questions for state in options.state
     }
-    with_state = set(options.state) != {"none"}
+    with_state = not set(options.state) <= {"none", "time", "memory"}
     for path in files:
         trajectory = read_trajectory(path)
         chosen = {
@@ -193,6 +195,14 @@ class _Past:
     output: str
     raised: str
     after_restart: bool
+    wall_s: float | None
+    memory: tuple[int | None, int | None]
+    """Resident bytes before and after it."""
+    state: KernelState | None
+
+    @property
+    def heading(self) -> str:
+        return f"{self.label}, cell {self.cell}"
 
 
 @dataclass(slots=True)
@@ -254,6 +264,9 @@ def _moments(trajectory: Trajectory, *, with_state: bool) -> Iterator[_Moment]:
                 output[:_KEPT_CHARS],
                 _raised(execution),
                 walk.restarted,
+                execution.wall_s,
+                (execution.memory_before, execution.memory_after),
+                after,
             )
         )
         walk.sources.append(execution.source)
@@ -390,6 +403,9 @@ def _samples(
         data |= {"kind": kind, "copy": _copied(question, again), "value": _value(moment, kind)}
     else:
         data["copy"] = _copied(question, again)
+    if moment.before is not None and set(options.state) != {"none"}:
+        shown = history if question == "next_cell" else f"{history}\n{execution.source}"
+        data["need"] = need(_target(question, moment), shown, moment.before)
     label, source = "", ""
     if question != "next_cell":
         label, source = f"{_label(execution)}, cell {execution.cell}", execution.source
@@ -398,7 +414,10 @@ def _samples(
         names = None
         if state == "used":
             names = _used_lately(moment) if question == "next_cell" else _used_by(moment, source)
-        shown_state = view(moment.before, state, budget=options.state_tokens, names=names)
+        if state in PAST_VIEWS:
+            shown_state = past_view(state, moment.past[account["left_out"] :], options.state_tokens)
+        else:
+            shown_state = view(moment.before, state, budget=options.state_tokens, names=names)
         samples[state] = Sample(
             id=f"{trajectory.id}:{question}:{moment.number}",
             question=question,
@@ -435,7 +454,7 @@ def _history(moment: _Moment, budget: int) -> tuple[str, dict[str, Any]]:
     for past in reversed(moment.past):
         source, output = _middle_out(past.source, _SOURCE_CHARS), _middle_out(past.output, _SHOWN_CHARS)
         entry = "(The kernel was restarted: all variables were gone.)\n" if past.after_restart else ""
-        entry += f"{past.label}, cell {past.cell}:\n{fenced(source, 'python')}\n"
+        entry += f"{past.heading}:\n{fenced(source, 'python')}\n"
         entry += f"It showed:\n{fenced(output)}\n" if output else ""
         if tokens + estimate_tokens(entry) > budget:
             break

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from deskcheck.errors import InputError
-from deskcheck.notebook.settings import VIEWS
+from deskcheck.notebook.settings import PAST_VIEWS, VIEWS
 from deskcheck.settings import Setting
 
 
@@ -54,8 +54,9 @@ class NotebookOptions:
     state: Annotated[
         tuple[str, ...],
         Setting(
-            "Variables of the kernel in the prompt: none, names, used, changed, full. If none is among them, "
-            "the effect of the others is reported.",
+            "Runtime information in the prompt: none; variables of the kernel: names, used, changed, full; "
+            "of each earlier cell: time, memory, history (the variables that it changed). If none is among "
+            "them, the effect of the others is reported.",
             commas=True,
         ),
     ] = ("none",)
@@ -69,11 +70,13 @@ class NotebookOptions:
 
     def __post_init__(self) -> None:
         for name in self.state:
-            if name not in VIEWS:
-                raise InputError(f"unknown state {name!r}. The states are {', '.join(VIEWS)}.")
+            if name not in (*VIEWS, *PAST_VIEWS):
+                known = ", ".join((*VIEWS, *PAST_VIEWS))
+                raise InputError(f"unknown state {name!r}. The states are {known}.")
         if not self.state or len(set(self.state)) != len(self.state):
             raise InputError(
-                f"state={','.join(self.state)!r} must name views, each once: {', '.join(VIEWS)}."
+                f"state={','.join(self.state)!r} must name views, each once: "
+                f"{', '.join((*VIEWS, *PAST_VIEWS))}."
             )
         if not 0 < self.quantile <= 1:
             raise InputError(f"quantile={self.quantile} must be above 0 and not above 1.")

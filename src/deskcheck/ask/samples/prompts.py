@@ -165,6 +165,12 @@ def _of_view(view: str, form: str) -> str:
             which = " that the last cells read or bound"
         case "used":
             which = " that the cell depends on"
+        case "time":
+            return "Seconds that these cells took:"
+        case "memory":
+            return "Memory of the kernel after each of these cells:"
+        case "history":
+            return f"{STATE}, and after each of these cells those that it added, bound again or changed:"
         case "changed":
             which = " that the last cell added, bound again or changed"
         case _:
@@ -177,8 +183,9 @@ def notebook_parts(
 ) -> dict[str, str]:
     """The parts of a prompt about a notebook: the task, the cells before, the variables, the question.
 
-    view: one of `VIEWS` of notebooks; with ``none`` the part with the variables is missing. state: the
-    text of that view. label, source: of the cell that is executed now; empty if the question asks for it.
+    view: one of `VIEWS` or `PAST_VIEWS` of notebooks; with ``none`` the part with the variables is missing.
+    state: the text of that view. label, source: of the cell that is executed now; empty if the question asks
+    for it.
     """
     parts = {
         "task": TASKS[form],

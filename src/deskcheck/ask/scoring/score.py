@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from deskcheck.ask.answers.allowed import Refused, arguments_in, names_of
 from deskcheck.ask.answers.code import FoundCode, code_in, code_said
-from deskcheck.ask.answers.lenient import Expected, read_leniently, said_in
+from deskcheck.ask.answers.lenient import Expected, is_marked, read_leniently, said_in
 from deskcheck.ask.answers.objects import compare
 from deskcheck.ask.answers.outputs import same_output
 from deskcheck.ask.answers.parsing import (
@@ -220,7 +220,9 @@ def _leniently(sample: Sample, text: str, complete: bool, strict: AnswerScore, r
     strict_score = strict.score if first is None or answer == first else 0.0
     if answer:
         right = data["right"][0] if data["form"] == "one_of" else sample.answer
-        expected = Expected(data["form"], right, data.get("variable"), sample.question)
+        expected = Expected(
+            data["form"], right, data.get("variable"), sample.question, marked=is_marked(text)
+        )
         answer = read_leniently(answer, expected)
     if answer is None:  # such as where the marks are mentioned once more
         return strict.score

@@ -53,15 +53,20 @@ KINDS = "<kinds>"
 """The names of the kinds of question in a help text, until the text is shown: they take long to load."""
 
 
+def with_kinds(text: str) -> str:
+    """A help text with the names of the kinds of question in the place of `KINDS`."""
+    from deskcheck.ask.questions.questions import QUESTIONS
+
+    return text.replace(KINDS, escape(", ".join(QUESTIONS)))
+
+
 def _name_kinds(command: Any) -> None:
     """Have the help of a command name the kinds of question in the place of `KINDS`."""
     format_help = command.format_help
 
     def named(ctx: Any, formatter: Any) -> None:
-        from deskcheck.ask.questions.questions import QUESTIONS
-
         for parameter in command.params:
-            parameter.help = parameter.help and parameter.help.replace(KINDS, escape(", ".join(QUESTIONS)))
+            parameter.help = parameter.help and with_kinds(parameter.help)
         format_help(ctx, formatter)
 
     if any(KINDS in (parameter.help or "") for parameter in command.params):

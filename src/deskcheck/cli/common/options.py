@@ -12,6 +12,7 @@ whose bounds differ.
 import dataclasses
 import functools
 import inspect
+import keyword
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -58,7 +59,8 @@ class _Option:
 
     @property
     def name(self) -> str:
-        return self.flag.removeprefix("--").replace("-", "_")
+        name = self.flag.removeprefix("--").replace("-", "_")
+        return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -181,7 +183,7 @@ def _in_order(options: Mapping[str, _Option], owners: list[str]) -> list[_Option
 
 def _parameter(option: _Option, panels: Mapping[str, Panel]) -> inspect.Parameter:
     setting, kind, default = option.setting, option.kind, option.default
-    decided = "--" + option.name.replace("_", "-")
+    decided = option.flag
     inner, optional = _without_none(kind)
     keywords: dict[str, Any] = {
         "help": setting.text,

@@ -38,7 +38,8 @@ _USAGE = """\
 %%deskcheck context ...    what the code in this cell depends on; the code is not run
 %%deskcheck trace [NAME] [--granularity line|instruction] [--max-events N] [--max-repetitions N]
                          [--call-depth N] [--only FUNCTION ...]
-                           runs this cell as it would run, and shows each line; NAME: keeps the recording"""
+                           runs this cell as it would run, and shows each line; NAME: keeps the recording
+%%deskcheck                the same, without options"""
 
 
 class KernelRecorder:
@@ -318,8 +319,14 @@ def _positive(text: str) -> int:
     return number
 
 
+def _cell_words(words: str) -> str:
+    """The words after ``%%deskcheck`` with the command: alone, or before options, it is ``trace``."""
+    return words if words.strip() and not words.lstrip().startswith("-") else f"trace {words}".rstrip()
+
+
 def _trace_asked(words: str) -> argparse.Namespace | None:
     """The options of ``%%deskcheck trace``. None for other words, and for words that the magic refuses."""
+    words = _cell_words(words)
     if words.split(maxsplit=1)[:1] != ["trace"]:
         return None
     try:
@@ -342,6 +349,8 @@ class Magic:
         """Earlier recording of this kernel -> the variables as they were last seen."""
 
     def __call__(self, line: str, cell: str | None = None) -> None:
+        if cell is not None:
+            line = _cell_words(line)
         try:
             options = _parser().parse_args(shlex.split(line))
             options.code = cell

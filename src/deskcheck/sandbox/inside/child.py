@@ -276,6 +276,7 @@ class _Run:
             )
             for name in self.job["calls"]:
                 self.main.__dict__[name] = peer.function(name)
+            self._follow_own()
             self._start()
             try:
                 outermost.evaluate(code, self.main.__dict__)
@@ -307,16 +308,22 @@ class _Run:
 
         def start(main_file: str) -> None:
             scope.setdefault(main_file, program.filename)
-            self.files.update(scope)
-            if self.tracer is not None:
-                self.tracer.scope.update(scope)
-                self.tracer.modules.update(self.job["modules"])
+            self._follow_own()
             self._start()
 
         try:
             run_main_module(program.source if program.extra["run"] == MODULE else None, start)
         finally:
             self._stop()
+
+    def _follow_own(self) -> None:
+        """Record the modules of the program's folder, also where the working directory links to them."""
+        scope = self.job["scope"]
+        scope.update({os.path.abspath(label): label for label in [*scope.values()]})
+        self.files.update(scope)
+        if self.tracer is not None:
+            self.tracer.scope.update(scope)
+            self.tracer.modules.update(self.job["modules"])
 
     def _session(self) -> None:
         tree = ast.parse(self.program.code, self.program.filename)

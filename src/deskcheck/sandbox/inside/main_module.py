@@ -13,6 +13,9 @@ MODULE, CONTAINED = "module", "contained"
 """Forms of a program, in ``Program.extra["run"]``: a module by its name; the ``__main__.py`` in an archive or
 folder."""
 
+WITH_MODULES = "with_modules"
+"""Key of `Program.extra` for a script that is recorded with the modules of its folder."""
+
 
 def is_main_module(extra: Mapping[str, Any]) -> bool:
     """Whether a program with this `Program.extra` is started by `run_main_module`."""

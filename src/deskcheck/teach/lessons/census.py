@@ -126,7 +126,7 @@ def census_of(folders: list[Recordings], settings: LessonSettings) -> Census:
     return census
 
 
-class Places:
+class PlacedRecordings:
     """The recordings at some places, in the order of all recordings."""
 
     def __init__(self, folders: Sequence[str | Path], places: Iterable[Place]) -> None:

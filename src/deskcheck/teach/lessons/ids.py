@@ -2,7 +2,8 @@
 
 A row has the program and the prompt (both ignored), then the completion and the end (trained). The tokens are
 those at inference: program and prompt are tokenised as one text, and the completion after them. Lessons whose
-completion begins inside a token, or whose tokens decode to a different text, are left out.
+completion begins inside a token, or whose tokens decode to a different text, are left out. Prompts without a
+line end at their end (those of questions) are tokenised apart from the completion, as a server does.
 """
 
 from array import array
@@ -96,9 +97,14 @@ class PretrainedEncoder:
     def encode(self, lessons: list[Lesson]) -> list[Encoded | str]:
         prompts = [f"{self._text}{lesson.state}{lesson.question}" for lesson in lessons]
         texts = [prompt + lesson.completion for prompt, lesson in zip(prompts, lessons, strict=True)]
+        before = self.tokenizer.encode_all(prompts)
         tokens = self.tokenizer.encode_all(texts)
+        if apart := [place for place, prompt in enumerate(prompts) if not prompt.endswith("\n")]:
+            answers = self.tokenizer.encode_all([lessons[place].completion for place in apart])
+            for place, answer in zip(apart, answers, strict=True):
+                tokens[place] = before[place] + answer
         wrong = self.tokenizer.wrong(texts, tokens)
-        return list(map(self._encoded, self.tokenizer.encode_all(prompts), tokens, wrong))
+        return list(map(self._encoded, before, tokens, wrong))
 
     def _encoded(self, prompt: list[int], all_tokens: list[int], wrong: str | None) -> Encoded | str:
         if all_tokens[: len(prompt)] != prompt:

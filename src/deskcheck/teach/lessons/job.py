@@ -26,7 +26,8 @@ from deskcheck.jobs.work import check_seen, file_facts
 from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings, read_groups
 from deskcheck.sources.near import HeldOut
-from deskcheck.teach.lessons.census import Place, Places, make_lessons
+from deskcheck.teach.lessons import mixing
+from deskcheck.teach.lessons.census import Place, PlacedRecordings, make_lessons
 from deskcheck.teach.lessons.choice import SPLITS
 from deskcheck.teach.lessons.lessons import (
     FORMAT,
@@ -64,7 +65,7 @@ def build_in_shards(
         RecordingError: recordings cannot be read, or the folder cannot be written.
     """
     settings = settings or LessonSettings()
-    _, held_out, census = read_all(runs, settings, note)
+    tokenizer, held_out, census = read_all(runs, settings, note)
     head = state_head(settings, census.sha256, held_out.sha256)
     summary = LessonSummary()
 
@@ -103,6 +104,7 @@ def build_in_shards(
     )
     job_summary = run_job(job, Path(out), runner=runner, size=size, replace=replace, progress=progress)
     refuse_nothing(summary, settings)
+    mixing.add_mixed(Path(out), settings, tokenizer, summary, note)
     return summary, job_summary
 
 
@@ -165,7 +167,7 @@ def _lessons(task: dict[str, Any], items: list[Any], scratch: Path) -> LessonSum
     settings = LessonSettings(**{name: _tuple(value) for name, value in task["settings"].items()})
     tokenizer = _tokenizer(settings.tokenizer)
     held_out = _held_out(JobFolder(task["folder"]).hidden / _HELD_OUT, task["held_out"])
-    recordings = Places(task["runs"], (place for item in items for place in item))
+    recordings = PlacedRecordings(task["runs"], (place for item in items for place in item))
     shard = LessonShard(scratch, task["shard"], schema_of(settings, tokenizer))
     return make_lessons(recordings, shard, settings, tokenizer, held_out)
 

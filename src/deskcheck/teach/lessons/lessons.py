@@ -9,7 +9,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from deskcheck.recording import InputError, RecordingError
 from deskcheck.recording.reader import Recordings
 from deskcheck.sources import programs
 from deskcheck.sources.near import HeldOut
-from deskcheck.teach.lessons.census import Census, Places, census_of, make_lessons
+from deskcheck.teach.lessons import mixing, questions
+from deskcheck.teach.lessons.census import Census, PlacedRecordings, census_of, make_lessons
 from deskcheck.teach.lessons.making import Maker, schema_of
 from deskcheck.teach.lessons.settings import LessonSettings, LessonSummary, counted, program_sha256
 from deskcheck.teach.lessons.shards import STATE_NAME, LessonShard, shard_files
@@ -58,7 +58,9 @@ def build(
         folder.mkdir(parents=True, exist_ok=True)
         lock = FolderLock(folder)
     try:
-        return _Builder(folder, settings, tokenizer, held_out, census).build(progress)
+        summary = _Builder(folder, settings, tokenizer, held_out, census).build(progress)
+        mixing.add_mixed(folder, settings, tokenizer, summary, note)
+        return summary
     finally:
         lock.release()
 
@@ -68,6 +70,8 @@ def read_all(
 ) -> tuple[AnyTokenizer, HeldOut, Census]:
     """Everything that decides lessons. Raises the errors of `build` that need no lesson."""
     tokenizer = open_tokenizer(settings.tokenizer)
+    questions.check(settings)
+    mixing.mixes_of(settings)
     folders = [_open_recordings(folder) for folder in runs]
     held_out = HeldOut(_held_out_programs(settings, note))
     census = census_of(folders, settings)
@@ -143,7 +147,7 @@ def state_head(settings: LessonSettings, recordings_sha256: str, held_out_sha256
     """The beginning of ``lessons.json``. Lessons with a different one are different lessons."""
     return {
         "format": FORMAT,
-        "settings": asdict(settings),
+        "settings": settings.to_dict(),
         "recordings_sha256": recordings_sha256,
         "held_out_sha256": held_out_sha256,
     }
@@ -201,7 +205,7 @@ class _Builder:
             progress(self.summary.recordings + maker.summary.recordings, len(self.census))
 
         places = (self.census.place(number) for runs in programs for number in runs)
-        recordings = Places([folder.folder for folder in self.census.folders], places)
+        recordings = PlacedRecordings([folder.folder for folder in self.census.folders], places)
         shard = LessonShard(self.folder, f"{self.shards:05d}", schema_of(self.settings, self.tokenizer))
         about = self.settings, self.tokenizer, self.held_out
         self.summary.add(make_lessons(recordings, shard, *about, after))

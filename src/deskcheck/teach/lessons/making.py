@@ -4,7 +4,7 @@ import hashlib
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deskcheck.jobs.key_set import KeySet
@@ -13,6 +13,7 @@ from deskcheck.notation.layout import STEPWISE, program_text
 from deskcheck.recording import Program, Recording
 from deskcheck.teach.lessons.choice import SPLITS, chosen_steps, split_of
 from deskcheck.teach.lessons.ids import Ids, encoder
+from deskcheck.teach.lessons.questions import question_lessons
 from deskcheck.teach.lessons.rows import (
     Lesson,
     count_states,
@@ -71,24 +72,21 @@ class Maker:
         program = recording.program
         if program.code != self._prefix.code:
             self._prefix = self._prefix_of(program)
-        for notation in self.settings.notations:
+        for notation in self.settings.taught:
             if NOTATIONS[notation].instructions and recording.environment.granularity != "instruction":
                 summary.leave_out(notation, "recorded by line")
             elif notation in STEPWISE:
                 self._add(self._steps(number, recording, notation), notation, recording, shard)
             elif lesson := trace_lesson(recording, notation, self.settings.budget, summary.leave_out):
                 self._add([lesson], notation, recording, shard)
+        for question in self.settings.questions:
+            for text, lessons in question_lessons(recording, question, self.settings, summary.leave_out):
+                self._add(lessons, question, recording, shard, self._prefix.beginning(text))
 
     def _prefix_of(self, program: Program) -> "_Prefix":
-        text, sha = program_text(program), program_sha256(program.code)
-        self.encoder.program(text)
-        return _Prefix(
-            text,
-            program.code,
-            bytes.fromhex(sha),
-            split_of(sha, self.settings.validation, self.settings.test),
-            hashlib.blake2b(f"{text}\0".encode("utf-8", "surrogatepass"), digest_size=8),
-        )
+        sha = program_sha256(program.code)
+        split = split_of(sha, self.settings.validation, self.settings.test)
+        return _Prefix("", program.code, bytes.fromhex(sha), split).beginning(program_text(program))
 
     def _steps(self, number: int, recording: Recording, notation: str) -> Iterator[Lesson]:
         rng = random.Random(f"{self.settings.seed} {notation} {self._prefix.sha.hex()} {recording.id}")
@@ -104,10 +102,16 @@ class Maker:
         return step_lessons(recording, notation, chosen, self.summary.leave_out)
 
     def _add(
-        self, lessons: Iterable[Lesson], notation: str, recording: Recording, shard: LessonShard
+        self,
+        lessons: Iterable[Lesson],
+        notation: str,
+        recording: Recording,
+        shard: LessonShard,
+        prefix: "_Prefix | None" = None,
     ) -> None:
-        """Write lessons of one recording in one notation."""
-        prefix, program = self._prefix, recording.program
+        """Write lessons of one recording in one notation, or of one kind of question with its `prefix`."""
+        prefix, program = prefix or self._prefix, recording.program
+        self.encoder.program(prefix.text)
         shared = Shared(
             prefix.text,
             program.id,
@@ -231,3 +235,8 @@ class _Prefix:
     sha: bytes = b""
     split: str = SPLITS[0]
     hashed: Any = None
+
+    def beginning(self, text: str) -> "_Prefix":
+        """The same program, whose lessons begin with another text."""
+        hashed = hashlib.blake2b(f"{text}\0".encode("utf-8", "surrogatepass"), digest_size=8)
+        return replace(self, text=text, hashed=hashed)

@@ -37,7 +37,7 @@ class Lesson(NamedTuple):
 
 
 def granularity_of(notation: str) -> str:
-    return "instruction" if NOTATIONS[notation].instructions else "line"
+    return "instruction" if notation in NOTATIONS and NOTATIONS[notation].instructions else "line"
 
 
 def count_states(recording: Recording, notation: str) -> int:

@@ -81,7 +81,12 @@ class Choice:
         if not len(recording.trace):
             return "no events"
         granularity = recording.environment.granularity
-        if granularity == "line" and all(NOTATIONS[name].instructions for name in self.settings.notations):
+        notations, questions = self.settings.taught, self.settings.questions
+        if (
+            granularity == "line"
+            and not questions
+            and all(NOTATIONS[name].instructions for name in notations)
+        ):
             return "recorded by line"
         parts = (program.code, program.mode, program.entry, program.arguments, program.module, granularity)
         if not run_keys.add(_key(repr(parts))):

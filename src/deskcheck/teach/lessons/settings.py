@@ -13,19 +13,43 @@ from deskcheck.settings import Setting, refuse_small
 class LessonSettings:
     """Settings of lessons.
 
-    budget: tokens of program, prompt, completion and end together. by_path: represent rare paths of a run as
-    well as frequent ones. without: sources for `sources.programs`.
+    notations: by default `dynamic`, and none if there are questions. budget: tokens of program, prompt,
+    completion and end together. by_path: represent rare paths of a run as well as frequent ones. without:
+    sources for `sources.programs`. questions: kinds of question; their lessons are the prompts of `ask
+    --method direct`, with the right answers. jumps of the question `step` may be negative. mix: other data,
+    as `mixing.Mix.of` reads it.
     """
 
     notations: Annotated[
         tuple[str, ...],
         Setting(
-            f"Notations, separated by commas: {', '.join(NOTATIONS.built_in)}.",
+            f"Notations, separated by commas: {', '.join(NOTATIONS.built_in)} (dynamic).",
             flag="--notation",
             short="-n",
             commas=True,
         ),
-    ] = ("dynamic",)
+    ] = ()
+    questions: Annotated[
+        tuple[str, ...],
+        Setting(
+            "Kinds of question, separated by commas, as for `ask`: their prompts, with the right answers. "
+            "`input` is the reverse of `output`; `step` with --jump -1 asks for the state before.",
+            flag="--question",
+            short="-q",
+            commas=True,
+        ),
+    ] = ()
+    per_recording: Annotated[
+        int | None, Setting("Lessons of each kind of question from one recording.", min=1)
+    ] = None
+    mix: Annotated[
+        tuple[str, ...],
+        Setting(
+            "FILE:SHARE. Mix in other data: JSON lines with messages, prompt and completion, or text. SHARE, "
+            "such as 0.3, is their part of all training lessons. May be given again.",
+            metavar="FILE:SHARE",
+        ),
+    ] = ()
     jumps: Annotated[
         tuple[int, ...],
         Setting(
@@ -66,10 +90,15 @@ class LessonSettings:
         for name in self.notations:
             if name not in NOTATIONS:
                 raise InputError(f"unknown notation {name!r}. The notations are {', '.join(NOTATIONS)}.")
-        if not self.notations or len(set(self.notations)) < len(self.notations):
+        if len(set(self.notations)) < len(self.notations):
             raise InputError(f"notations={self.notations!r}: name each notation once.")
-        if not self.jumps or min(self.jumps) < 1:
-            raise InputError(f"jumps={self.jumps!r}: each must be at least 1, the next state.")
+        if len(set(self.questions)) < len(self.questions):
+            raise InputError(f"questions={self.questions!r}: name each question once.")
+        if not self.jumps or (min(self.jumps) < 1 and (self.taught or "step" not in self.questions)):
+            raise InputError(
+                f"jumps={self.jumps!r}: each must be at least 1, the next state. Only --question step "
+                "without --notation can go backward."
+            )
         refuse_small(self)
         if self.by_path and self.steps is None:
             raise InputError("by_path (--by-path) needs steps (--steps): without a number, all are taken.")
@@ -78,6 +107,18 @@ class LessonSettings:
                 f"validation={self.validation}, test={self.test}: these shares of the programs must not be "
                 "negative, and leave some for training."
             )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings for ``lessons.json``. Those of questions and mixed data are missing if unused, as in
+        folders of earlier versions."""
+        unused = {"questions": (), "per_recording": None, "mix": ()}
+        settings = asdict(self) | {"notations": self.taught}
+        return {name: value for name, value in settings.items() if unused.get(name, self) != value}
+
+    @property
+    def taught(self) -> tuple[str, ...]:
+        """The notations of lessons: `dynamic`, unless notations or questions are named."""
+        return self.notations or (() if self.questions else ("dynamic",))
 
 
 @dataclass(kw_only=True)

@@ -50,13 +50,16 @@ _FILE = re.compile(rf"(?:{'|'.join(SPLITS)})-(\d{{5,}})\.parquet(\.part)?")
 
 STATE_NAME = "lessons.json"
 _JOB_NAME = "job.json"
+MIXED = f"{SPLITS[0]}-mixed.parquet"
+"""The file of examples from other data (`mixing`)."""
 
 
 def refuse_unfinished(folder: Path) -> None:
     """Raise InputError for a folder with incomplete lessons, after an interrupted `deskcheck lessons`."""
     state = _state(folder)
     begun = (folder / _JOB_NAME).exists() if state is None else not state.get("complete", True)
-    if begun:
+    mixed = (state or {}).get("settings", {}).get("mix")
+    if begun or (mixed and not (folder / MIXED).exists()):
         raise InputError(
             f"{folder}: its lessons are incomplete, because making them was interrupted. Rerun the same "
             "`deskcheck lessons` command to resume."

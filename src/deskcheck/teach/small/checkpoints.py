@@ -10,6 +10,7 @@ from deskcheck.recording import InputError, MissingExtra
 from deskcheck.teach.lessons.tokens import EDITS, EDITS_READ, Bytes, Edits, Tokenizer, Words
 from deskcheck.teach.small.interpreter import ModelRows, Network
 from deskcheck.teach.small.runtime import GRAPH, OnnxNetwork
+from deskcheck.teach.small.traces import TRACES
 
 NANO = "nano"
 """Name of the model in the package, with its card."""
@@ -33,7 +34,7 @@ class Checkpoint:
     def step_notation(self) -> str | None:
         """See `StepModel.step_notation`."""
         taught = self.about.get("taught", {}).get("notations", ())
-        return next((notation for notation in STEPWISE if notation in taught), None)
+        return next((notation for notation in (*STEPWISE, *TRACES) if notation in taught), None)
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation or jumps that the model was not taught.
@@ -44,8 +45,9 @@ class Checkpoint:
         notations, known_jumps = taught.get("notations", [notation]), taught.get("jumps", jumps)
         if notation not in notations:
             raise InputError(
-                f"the model was taught {', '.join(notations)}, but is asked in {notation}. Choose a notation "
-                f"that it was taught, or train a model on lessons made with --notation {notation}."
+                f"the model was taught {', '.join(notations) or 'no notation'}, but is asked in {notation}. "
+                "Choose a notation that it was taught, or train a model on lessons made with --notation "
+                f"{notation}."
             )
         if unknown := sorted(set(jumps) - set(known_jumps)):
             raise InputError(

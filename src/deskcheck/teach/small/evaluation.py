@@ -9,6 +9,10 @@ from deskcheck.notation.divergence import RunAgreement
 from deskcheck.recording import Recording
 from deskcheck.teach.small.interpreter import StepModel
 from deskcheck.teach.small.stepper import SteppedRun, Stepper, exact_steps, start_of, true_states
+from deskcheck.teach.small.traces import TRACES, exact_events, written_runs
+
+_TRACES_AT_ONCE = 16
+"""Whole traces that are written together: each has its own keys and values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +46,16 @@ def run_all(
 ) -> Iterator[Stepped]:
     """The model's run of each recording from its first state, in the order in which the runs end.
 
-    note: receives the number of steps after each round.
+    notation: of states, or of whole traces (`traces.TRACES`), which are not bounded by `budget`. note:
+    receives the number of steps after each round.
     """
+    if notation in TRACES:
+        for number, run, agreement in written_runs(
+            model, recordings, notation, rows=min(rows, _TRACES_AT_ONCE)
+        ):
+            note(len(run.jumps))
+            yield Stepped(recording=recordings[number], run=run, agreement=agreement)
+        return
     stepper = Stepper(model, rows=rows, budget=budget, jumps=jumps)
     for number, run in stepper.run(
         (start_of(recording, notation=notation) for recording in recordings), note
@@ -79,7 +91,11 @@ def report(
     scores: list[float] = []
     clusters: list[str] = []
     for item in stepped:
-        steps_exact = list(exact_steps(model, item.recording, notation=notation, rows=rows, limit=steps_each))
+        steps_exact = list(
+            exact_events(model, item.recording, notation, limit=steps_each)
+            if notation in TRACES
+            else exact_steps(model, item.recording, notation=notation, rows=rows, limit=steps_each)
+        )
         scores += [float(exact) for exact in steps_exact]
         clusters += [item.recording.program.code] * len(steps_exact)
     return Evaluation(steps=steps, from_true_states=mean_interval(scores, clusters))

@@ -122,7 +122,7 @@ class StepModel(Protocol):
 
     @property
     def step_notation(self) -> str | None:
-        """The notation of steps that the model was taught; None if it was taught none, or is not known."""
+        """The notation of runs that the model was taught; None if it was taught none, or is not known."""
 
     def refuse_untaught(self, notation: str, jumps: Sequence[int] = ()) -> None:
         """Raise InputError for a notation or jumps that the model does not know."""

@@ -18,6 +18,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 from deskcheck.ask.inspect.provider import as_logprobs
 from deskcheck.notation.forms.explained import EXPLAINED
 from deskcheck.notation.forms.explained_steps import explained_step
+from deskcheck.notation.layout import divided
 from deskcheck.teach.small.checkpoints import folder_of, open_checkpoint
 from deskcheck.teach.small.interpreter import ModelRows
 
@@ -63,9 +64,9 @@ class AskedSteps(ModelAPI):
 
     def _answer(self, text: str, max_tokens: int | None) -> ModelOutput:
         text = self._unexplained(text)
-        program, empty, prompt = text.partition("\n\n")
+        program, prompt = divided(text)
         with self._alone:
-            return self.answered(program + empty, prompt, max_tokens)
+            return self.answered(program, prompt, max_tokens)
 
     def answered(self, program: str, prompt: str, max_tokens: int | None) -> ModelOutput:
         """The answer to a prompt about a program, within `max_tokens`."""

@@ -96,6 +96,25 @@ led_to(const View *v, const Act *act)
     return o && act->attribute ? own_attribute(o, act->attribute) : o;
 }
 
+/* The object of an act whose path is not known, from the pointer that the interpreter has left on the value stack; NULL if that is
+   not there any more or leads to nothing that is known. `to`: the instruction before which the frame stands. The pointer may be
+   older than the act, which a jump may have left out: then nothing has changed. What it leads to may be gone, so that it is
+   compared and not followed; what is known is alive. */
+static PyObject *
+pointer_left(const View *v, const Act *act, int to)
+{
+    if (act->position < 0 || to / 2 < act->first || to / 2 > act->last) return NULL;
+    return object_in(v->i->localsplus[v->info->nnames + act->position]);
+}
+
+static PyObject *
+left_on_stack(Thread *t, const View *v, const Act *act, int to)
+{
+    PyObject *o = pointer_left(v, act, to);
+    Obj *obj = o ? map_get(&t->objects, (uint64_t)o) : NULL;
+    return obj && !obj->dead && obj->watched && obj->type == Py_TYPE(o) ? o : NULL;
+}
+
 /* A call that no event was seen of: what is called is written in C, or makes a generator. */
 static void
 account_call(Thread *t, PyObject *callable, const Act *act)
@@ -181,10 +200,12 @@ account_item(Thread *t, const View *v, PyObject *o, const Act *act)
 }
 
 static void
-account_act(Thread *t, const View *v, const Act *act, int from)
+account_act(Thread *t, const View *v, const Act *act, int from, int to)
 {
-    if (act->since >= 0 && 2 * act->since < from) { t->wild = true; return; }  /* it may have been assigned meanwhile */
-    PyObject *o = led_to(v, act);
+    bool assigned = act->since >= 0 && 2 * act->since < from;  /* maybe: meanwhile */
+    PyObject *o = (act->slot >= 0 || act->name) && !assigned ? led_to(v, act) : NULL, *item;
+    if (!o) o = left_on_stack(t, v, act, to);
+    if (!o && act->kind == ACT_CALL && (o = pointer_left(v, act, to)) && !map_get(&CALLABLES, (uint64_t)o)) o = NULL;
     if (!o) { t->wild = true; return; }
     switch (act->kind) {
     case ACT_SET_ATTRIBUTE:
@@ -197,11 +218,14 @@ account_act(Thread *t, const View *v, const Act *act, int from)
         if (t->exotics) t->wild = true;
         else if (!keeps_still(o)) touch(t, o, act->attribute ? 2 : 1, EVERYWHERE);
         break;
-    case ACT_IN_PLACE_ITEM: {
-        Obj *obj = map_get(&t->objects, (uint64_t)o);
-        if (!obj || obj->c.nrefs || t->exotics) t->wild = true;
+    case ACT_IN_PLACE_ITEM:
+        item = left_on_stack(t, v, act, to);
+        if (item) touch(t, item, 2, EVERYWHERE);
+        else {
+            Obj *obj = map_get(&t->objects, (uint64_t)o);
+            if (!obj || obj->c.nrefs || t->exotics) t->wild = true;
+        }
         break;
-    }
     case ACT_METHOD:
         account_method(t, o, act);
         break;
@@ -220,7 +244,7 @@ account_building(Thread *t, const IFrame *i)
     for (size_t n = 0; n < e->rec->srefs.n; n++) {
         Obj *obj = e->rec->srefs.p[n];
         bool built = obj->type == &PyList_Type || obj->type == &PyDict_Type || obj->type == &PySet_Type || obj->type == &PyFunction_Type;
-        if (built && !obj->dead) touch(t, obj->address, 1, EVERYWHERE);
+        if (built && !obj->dead) touch(t, obj->address, 1, obj->type == &PyList_Type ? AT_END : EVERYWHERE);
     }
 }
 
@@ -238,7 +262,7 @@ account_for(Thread *t, IFrame *i, const Info *info, int to)
     for (unit = t->at.after || !info->effect[unit] ? info->then[unit] : unit; unit >= 0 && 2 * unit < to && !t->wild;
          unit = info->then[unit]) {
         int effect = info->effect[unit];
-        if (effect >= ACTS) account_act(t, &v, &info->acts[effect - ACTS], t->at.after ? from + 1 : t->at.resumed ? from : 0);
+        if (effect >= ACTS) account_act(t, &v, &info->acts[effect - ACTS], t->at.after ? from + 1 : t->at.resumed ? from : 0, to);
         else if (t->exotics || effect == ANYTHING) t->wild = true;
         else if (effect >= IN_PLACE_LOCAL) {
             PyObject *o = local_of(i, effect - IN_PLACE_LOCAL);

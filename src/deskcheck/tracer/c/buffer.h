@@ -118,20 +118,19 @@ buf_setup(void)
     for (int c = 0x20; c < 0x80; c++) PLAIN[c] = c != '"' && c != '\\';
 }
 
-/* The first `n` characters of a string as a JSON string, as json.encoder.encode_basestring writes it; with
+/* Characters of a string as a JSON string, as json.encoder.encode_basestring writes it; with
    escapes for everything beyond ASCII if it holds a lone surrogate, which UTF-8 does not have. */
 static void
-buf_json(Buf *b, PyObject *s, Py_ssize_t n)
+buf_json_part(Buf *b, PyObject *s, Py_ssize_t i, Py_ssize_t n)
 {
     int kind = PyUnicode_KIND(s);
     const void *data = PyUnicode_DATA(s);
     bool escaped = false;
     if (kind != PyUnicode_1BYTE_KIND)
-        for (Py_ssize_t i = 0; i < n && !escaped; i++)
-            escaped = (PyUnicode_READ(kind, data, i) & 0xFFFFF800) == 0xD800;
-    buf_room(b, (size_t)n + 2);
+        for (Py_ssize_t k = i; k < n && !escaped; k++)
+            escaped = (PyUnicode_READ(kind, data, k) & 0xFFFFF800) == 0xD800;
+    buf_room(b, (size_t)(n - i) + 2);
     b->p[b->n++] = '"';
-    Py_ssize_t i = 0;
     if (kind == PyUnicode_1BYTE_KIND) {
         const unsigned char *p = data;
         while (i < n) {
@@ -154,6 +153,8 @@ buf_json(Buf *b, PyObject *s, Py_ssize_t n)
     }
     buf_byte(b, '"');
 }
+
+static inline void buf_json(Buf *b, PyObject *s, Py_ssize_t n) { buf_json_part(b, s, 0, n); }
 
 /* Whether a high surrogate is directly before a low one in the first `n` characters (SURROGATE_PAIR). */
 static bool

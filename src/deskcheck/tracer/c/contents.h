@@ -43,13 +43,14 @@ write_items_from(Thread *t, Buf *b, const Shape *s, Py_ssize_t from, Py_ssize_t 
     return 0;
 }
 
+/* A field and its value; `old` is the one that a reader knows, unbound for none. */
 static int
-write_field(Thread *t, Buf *b, const Shape *s, Py_ssize_t i)
+write_field(Thread *t, Buf *b, const Shape *s, Py_ssize_t i, Val old, Val now)
 {
     buf_json(b, s->names[i], PyUnicode_GET_LENGTH(s->names[i]));
     buf_byte(b, ':');
     if (s->fields_are_texts) { buf_text(b, s->fields[i]); return 0; }
-    return write_value(t, b, s->fields[i]);
+    return write_changed(t, b, s->fields[i], old, now);
 }
 
 static inline Val
@@ -84,6 +85,42 @@ in_old_order(const Content *c, const Shape *s)
     return true;
 }
 
+/* The tail of a shape: JSON members `length` and `cut`, each with a comma before it, if they are there. */
+static Tail
+tail_of(const Shape *s)
+{
+    Tail tail = {.length = -1};
+    const char *p = s->tail, *end = p + s->ntail;
+    static const char LENGTH[] = ",\"length\":", CUT[] = ",\"cut\":\"";
+    if (end - p > (ptrdiff_t)sizeof LENGTH && memcmp(p, LENGTH, sizeof LENGTH - 1) == 0)
+        for (p += sizeof LENGTH - 1, tail.length = 0; p < end && *p >= '0' && *p <= '9'; p++) tail.length = 10 * tail.length + (*p - '0');
+    if (end - p > (ptrdiff_t)sizeof CUT && memcmp(p, CUT, sizeof CUT - 1) == 0) {
+        p += sizeof CUT - 1;
+        size_t n = (size_t)(end - 1 - p);
+        memcpy(tail.cut, p, n < sizeof tail.cut ? n : sizeof tail.cut - 1);
+    }
+    return tail;
+}
+
+/* What turns one tail into another: members that differ, null for one that is gone. */
+static void
+write_tail(Buf *b, const Tail *old, const Tail *now, bool follows)
+{
+    if (old->length != now->length) {
+        if (follows) buf_byte(b, ',');
+        follows = true;
+        buf_lit(b, "\"length\":");
+        if (now->length < 0) buf_lit(b, "null");
+        else buf_int(b, now->length);
+    }
+    if (strcmp(old->cut, now->cut)) {
+        if (follows) buf_byte(b, ',');
+        buf_lit(b, "\"cut\":");
+        if (!now->cut[0]) buf_lit(b, "null");
+        else { buf_byte(b, '"'); buf_put(b, now->cut, strlen(now->cut)); buf_byte(b, '"'); }
+    }
+}
+
 /* Take in what an object consists of now; write what changed (Content.whole, Content.change_to). */
 static int
 apply(Thread *t, const Shape *s)
@@ -112,16 +149,17 @@ commit(Thread *t, Obj *obj, const Shape *s)
     Content *c = &obj->c;
     size_t wide = s->form == ITEMS_PAIRS ? 2 : 1, nvals = (size_t)s->n * wide;
     Val *items = t->vals, *fields = t->vals + nvals;
-    Val head = text_val(s->head, s->nhead), tail = text_val(s->tail, s->ntail);
+    Val head = text_val(s->head, s->nhead);
+    Tail tail = tail_of(s);
     bool has_items = s->form != ITEMS_NONE;
-    bool whole = !obj->known || !same(head, c->head) || !same(tail, c->tail) || has_items != c->has_items;
+    bool whole = !obj->known || !same(head, c->head) || has_items != c->has_items, tail_differs = whole || !same_tail(&tail, &c->tail);
     bool items_differ = has_items && (whole || c->n != nvals || (nvals && memcmp(c->items, items, nvals * sizeof(Val)) != 0));
     bool fields_differ = whole || c->nf != (size_t)s->nfields;
     for (Py_ssize_t i = 0; i < s->nfields && !fields_differ; i++) {
         Field *f = find_field(c, s->names[i], (size_t)i);
         fields_differ = !f || !same(f->v, fields[i]);
     }
-    if (!items_differ && !fields_differ) return 0;
+    if (!items_differ && !fields_differ && !tail_differs) return 0;
     if (!whole && fields_differ && !in_old_order(c, s)) whole = true;
     Buf *b = &t->objects_text;
     buf_lit(b, ",\"");
@@ -140,7 +178,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
             buf_lit(b, ",\"fields\":{");
             for (Py_ssize_t i = 0; i < s->nfields; i++) {
                 if (i) buf_byte(b, ',');
-                if (write_field(t, b, s, i) < 0) return -1;
+                if (write_field(t, b, s, i, (Val){V_UNBOUND, 0}, fields[i]) < 0) return -1;
             }
             buf_byte(b, '}');
         }
@@ -170,7 +208,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
                 if (f && same(f->v, fields[i])) continue;
                 if (!first) buf_byte(b, ',');
                 first = false;
-                if (write_field(t, b, s, i) < 0) return -1;
+                if (write_field(t, b, s, i, f ? f->v : (Val){V_UNBOUND, 0}, fields[i]) < 0) return -1;
             }
             for (size_t k = 0; k < c->nf; k++) {
                 bool there = k < (size_t)s->nfields && same_name(s->names[k], c->fields[k].name);
@@ -183,6 +221,7 @@ commit(Thread *t, Obj *obj, const Shape *s)
             }
             buf_byte(b, '}');
         }
+        if (tail_differs) write_tail(b, &c->tail, &tail, items_differ || fields_differ);
     }
     buf_byte(b, '}');
     t->refs.n = nrefs;
@@ -256,16 +295,29 @@ lasts(PyObject *o)
     return false;
 }
 
-static void
-write_splice(Buf *b, const Obj *obj, size_t from, size_t removed)
+/* The change of a list: `removed` items at `from` are replaced by those up to `to`; and its tail, which is taken in. */
+static int
+write_splice(Thread *t, Obj *obj, const Shape *s, size_t from, size_t removed, size_t to)
 {
+    Buf *b = &t->objects_text;
+    Tail tail = tail_of(s);
+    bool splice = removed || to > from;
     buf_lit(b, ",\"");
     buf_int(b, (int64_t)obj->number);
-    buf_lit(b, "\":{\"splice\":[");
-    buf_int(b, (int64_t)from);
-    buf_byte(b, ',');
-    buf_int(b, (int64_t)removed);
-    buf_lit(b, ",[");
+    buf_lit(b, "\":{");
+    if (splice) {
+        buf_lit(b, "\"splice\":[");
+        buf_int(b, (int64_t)from);
+        buf_byte(b, ',');
+        buf_int(b, (int64_t)removed);
+        buf_lit(b, ",[");
+        if (write_items_from(t, b, s, (Py_ssize_t)from, (Py_ssize_t)to) < 0) return -1;
+        buf_lit(b, "]]");
+    }
+    write_tail(b, &obj->c.tail, &tail, splice);
+    buf_byte(b, '}');
+    obj->c.tail = tail;
+    return 0;
 }
 
 /* A list of atoms that is known: compare in place. 1: done; 0: look at it as at any other. */
@@ -274,7 +326,7 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
 {
     Content *c = &obj->c;
     size_t n = (size_t)s->n, old = c->n;
-    if (!obj->known || c->nrefs || !same(c->tail, text_val(s->tail, s->ntail)) || n < old || old == 0) return 0;
+    if (!obj->known || c->nrefs || n < old || old == 0) return 0;
     PyObject **items = ((PyListObject *)s->list)->ob_item;
     if (c->nseen > old) c->nseen = 0;
     if (n > c->capseen) {
@@ -307,7 +359,8 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
         if (first > old) first = old;
         last = n;
     }
-    if (first == SIZE_MAX) return 1;
+    Tail now = tail_of(s);
+    if (first == SIZE_MAX) return same_tail(&now, &c->tail) || write_splice(t, obj, s, 0, 0, 0) == 0 ? 1 : -1;
     /* The longest common head, then the longest common tail; of a list that has grown that is more work. */
     size_t removed;
     if (n == old) removed = last - first;
@@ -318,10 +371,7 @@ atoms_content(Thread *t, Obj *obj, const Shape *s)
         last = n - tail;
         removed = old - tail - first;
     }
-    Buf *b = &t->objects_text;
-    write_splice(b, obj, first, removed);
-    if (write_items_from(t, b, s, (Py_ssize_t)first, (Py_ssize_t)last) < 0) return -1;
-    buf_lit(b, "]]}");
+    if (write_splice(t, obj, s, first, removed, last) < 0) return -1;
     if (n > c->cap) c->items = must(realloc(c->items, (c->cap = n + n / 2 + 4) * sizeof(Val)));
     for (size_t i = first; i < (n == old ? last : n); i++) if (!atom_of(t, items[i], &c->items[i])) return -1;
     c->n = n;
@@ -334,8 +384,9 @@ one_item(Thread *t, Obj *obj, const Shape *s)
 {
     Content *c = &obj->c;
     size_t n = (size_t)s->n, old = c->n, from = obj->only == AT_END ? old : (size_t)obj->only, to = obj->only == AT_END ? n : from + 1;
-    bool same_tail = same(c->tail, s->ntail ? text_val(s->tail, s->ntail) : text_val("", 0));
-    if (!same_tail || (obj->only == AT_END ? n < old : n != old)) return 0;
+    Tail tail = tail_of(s);
+    bool longer = !same_tail(&tail, &c->tail);
+    if (obj->only == AT_END ? n < old : longer || n != old) return 0;
     if (obj->only != AT_END && from >= n) return 1;  /* it is not among those that are shown */
     PyObject **items = ((PyListObject *)s->list)->ob_item;
     t->refs.n = 0;
@@ -351,22 +402,12 @@ one_item(Thread *t, Obj *obj, const Shape *s)
             c->stable[from / CHUNK] &= lasts(items[from]);
         }
     } else {
-        if (from == to) return 1;
+        if (from == to && !longer) return 1;
         for (size_t i = from; i < to; i++) if (value_of(t, items[i], &c->items[i]) < 0) return -1;
         c->n = n;
-        if (t->refs.n) {
-            Objs all = {0};
-            for (size_t i = 0; i < c->nrefs; i++) objs_add(&all, c->refs[i]);
-            for (size_t i = 0; i < t->refs.n; i++) objs_add(&all, t->refs.p[i]);
-            edges_set(t, obj, all.p, all.n);
-            free(all.p);
-        }
+        edges_add(obj, t->refs.p, t->refs.n);
     }
-    Buf *b = &t->objects_text;
-    write_splice(b, obj, from, from < old ? 1 : 0);
-    if (write_items_from(t, b, s, (Py_ssize_t)from, (Py_ssize_t)to) < 0) return -1;
-    buf_lit(b, "]]}");
-    return 1;
+    return write_splice(t, obj, s, from, from < old ? 1 : 0, to) < 0 ? -1 : 1;
 }
 
 /* A generator or coroutine: where it stands, and the state of its frame (Snapshotter._generator). */
@@ -663,6 +704,34 @@ note_exotic(Thread *t, Obj *obj)
     t->exotics++;
 }
 
+enum { HASHED_BYTES = 1 << 16 };  /* of a larger array the shown items are compared through Python, as of a list */
+
+static bool
+hash_structure(PyObject *o, uint64_t *memory)
+{
+    *memory = hash_bytes((char *)o + sizeof(PyObject), (size_t)Py_TYPE(o)->tp_basicsize - sizeof(PyObject));
+    return true;
+}
+
+/* The structure of an array and the memory that its buffer shows: false if that is large, in pieces, or refers to objects. */
+static bool
+hash_array(PyObject *o, uint64_t *memory)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(o, &view, PyBUF_FULL_RO) < 0) { PyErr_Clear(); return false; }
+    bool plain = view.format && !strchr(view.format, 'O') && view.len <= HASHED_BYTES && PyBuffer_IsContiguous(&view, 'A');
+    if (plain) {
+        uint64_t parts[4] = {hash_bytes(view.buf, (size_t)view.len), hash_bytes(view.format, strlen(view.format)), 0, 0};
+        if (view.shape) parts[2] = hash_bytes((char *)view.shape, (size_t)view.ndim * sizeof *view.shape);
+        if (view.strides) parts[3] = hash_bytes((char *)view.strides, (size_t)view.ndim * sizeof *view.strides);
+        *memory = hash_bytes((char *)parts, sizeof parts);
+    }
+    PyBuffer_Release(&view);
+    uint64_t structure;
+    if (plain && hash_structure(o, &structure)) *memory = mix(*memory, structure);
+    return plain;
+}
+
 /* Look at an object: its content, what changed, what it refers to. */
 static int
 look_into(Thread *t, Queued q)
@@ -680,7 +749,8 @@ look_into(Thread *t, Queued q)
         obj->only = EVERYWHERE;
         if (!done) done = atoms_content(t, obj, &s);
         if (done) return done < 0 ? -1 : 0;
-        if (obj->known && obj->c.n == (size_t)s.n && same(obj->c.tail, text_val(s.tail, s.ntail))) {
+        Tail tail = tail_of(&s);
+        if (obj->known && obj->c.n == (size_t)s.n && same_tail(&obj->c.tail, &tail)) {
             Py_ssize_t i = 0;
             for (Val v; i < s.n; i++) {
                 if (value_of(t, list_item(o, i), &v) < 0) return -1;
@@ -763,12 +833,12 @@ look_into(Thread *t, Queued q)
             buf_lit(w, "\"fields\":{\"left\":");
             buf_put(w, b->p + at, b->n - at);
             buf_lit(w, "}}");
-            if (!obj->known) {
+            if (!c->nf) {
                 c->fields = must(malloc(sizeof(Field)));
                 c->fields[0].name = Py_NewRef(N_left);
                 c->nf = 1;
-                obj->known = true;
             }
+            obj->known = true;
             c->fields[0].v = v;
         }
         b->n = at;
@@ -815,8 +885,8 @@ look_into(Thread *t, Queued q)
             return instance_content(t, obj, o, info);
         }
         if (info->mode == M_OPAQUE && obj->known) return 0;
-        if (info->mode == M_POINTERS && !own_dict(o)) {
-            uint64_t memory = hash_bytes((char *)o + sizeof(PyObject), (size_t)k->tp_basicsize - sizeof(PyObject));
+        uint64_t memory = 0;
+        if (((info->mode == M_POINTERS && hash_structure(o, &memory)) || (info->mode == M_ARRAY && hash_array(o, &memory))) && !own_dict(o)) {
             int again = obj->known && memory == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
             if (again <= 0) return again;
             obj->revisit.n = 0;
@@ -826,6 +896,7 @@ look_into(Thread *t, Queued q)
             obj->version = memory;
             return failed;
         }
+        if (info->mode == M_ARRAY) obj->version = 0;  /* what is written now is not what that stood for */
         if (PyType_Check(o) && ((PyTypeObject *)o)->tp_dict) {
             uint64_t version = class_version((PyTypeObject *)o);
             int again = obj->known && version == obj->version && !t->reread && obj->read >= t->replaced_at ? revisit(t, obj) : 1;
@@ -845,11 +916,16 @@ static int
 look_at(Thread *t, Queued q)
 {
     size_t from = t->objects_text.n;
+    t->looked_at++;
     if (look_into(t, q) < 0) return -1;
     q.obj->read = t->stamp;
+    Content *c = &q.obj->c;
+    for (size_t i = 0; t->quiet == t->stamp && i < c->nrefs; i++)  /* an owner may have let go of it that was the hint */
+        if (!c->refs[i]->hint && c->refs[i] != q.obj) c->refs[i]->hint = q.obj;
     if (t->objects_text.n == from) return 0;
     if (t->nsegments == t->capsegments)
         t->segments = must(realloc(t->segments, (t->capsegments = t->capsegments * 2 + 16) * sizeof *t->segments));
+    t->segments[t->nsegments].obj = q.obj;
     t->segments[t->nsegments].number = q.obj->number;
     t->segments[t->nsegments].from = from;
     t->segments[t->nsegments++].to = t->objects_text.n;

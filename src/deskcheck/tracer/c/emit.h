@@ -25,7 +25,7 @@ rec_drop(Thread *t, Rec *r)
     if (--r->users) return;
     recount(t, r, -r->counted);
     set_refs(t, &r->refs, 0, NULL, 0);
-    set_refs(t, &r->srefs, 0, NULL, 0);
+    set_stack_refs(t, &r->srefs, 0, NULL, 0);
     let_go(t, &r->left, r->left.n);
     free(r->left.p);
     for (int i = 0; i < r->nextra; i++) Py_DECREF(r->extra[i].name);
@@ -240,27 +240,6 @@ observed(const Core *core, PyThreadState *ts)
     return false;
 }
 
-/* Put what was written of objects into the order in which they were visited. */
-static void
-in_order(Thread *t)
-{
-    Buf b = {0};
-    size_t done = 0;
-    for (size_t i = 0; i < t->nvisited; i++)
-        for (size_t k = done; k < t->nsegments; k++)
-            if (t->segments[k].number == t->queue[i].obj->number) {
-                size_t from = t->segments[k].from, to = t->segments[k].to, at = b.n;
-                buf_put(&b, t->objects_text.p + from, to - from);
-                t->segments[k] = t->segments[done];
-                t->segments[done].number = t->queue[i].obj->number;
-                t->segments[done].from = at;
-                t->segments[done++].to = b.n;
-                break;
-            }
-    if (b.n && done == t->nsegments && b.n == t->objects_text.n) memcpy(t->objects_text.p, b.p, b.n);
-    buf_free(&b);
-}
-
 static void
 see_again(Thread *t, Obj *obj)
 {
@@ -275,6 +254,7 @@ see_again(Thread *t, Obj *obj)
 static void
 look_again(Thread *t)
 {
+    t->anything++;
     t->quiet = t->stamp;
     t->drains = false;
     untouch(t);
@@ -291,28 +271,86 @@ find_among_globals(Thread *t, Rec *r)
     }
 }
 
-/* Queue what may have changed and is no variable's value. Whether everything must be looked at instead: where that was not
-   found, or the order in which objects are found would not be that of looking at everything. */
+/* Whether an iterator that this event has not seen may have been drawn from: something refers to it, not only a loop of a frame. */
 static bool
-missed(Thread *t)
+drawn_unseen(const Thread *t)
 {
-    if (t->doubt) return true;
-    Obj *deep = NULL;
-    for (size_t i = 0; i < t->touched.n; i++) {
-        Obj *obj = t->touched.p[i];
-        if (!obj->touched || obj->dead) continue;
-        if (map_get(&t->objects, (uint64_t)obj->address) != obj) continue;  /* it was freed */
-        if (obj->touched == 1 || deep) return true;
-        deep = obj;
+    for (size_t i = 0; i < t->iterators.n && t->moved != t->iterators.n; i++) {
+        const Obj *o = t->iterators.p[i];
+        if (o->visited != t->stamp && (o->rc || o->roots > o->on_stacks)) return true;
     }
-    if (!deep) return false;
-    if (t->fresh || t->touched.n > 1 || t->core->depth < 3) return true;
-    deep->visited = t->stamp;
-    deep->touched = 0;
-    t->depth = 1;
-    enqueue(t, deep->address, deep);
-    t->depth = 0;
     return false;
+}
+
+static void
+mark_roots(Thread *t, const Objs *roots)
+{
+    for (size_t i = 0; i < roots->n; i++) roots->p[i]->root_of = t->stamp;
+}
+
+/* Mark what an event is about: an event that does not show the frame's stack is not about what lay there at the one before. */
+static void
+mark_all_roots(Thread *t, const Rec *r, bool shows_stack)
+{
+    mark_roots(t, &r->refs);
+    if (shows_stack) mark_roots(t, &r->srefs);
+    if (t->parent && t->parent != r) {
+        mark_roots(t, &t->parent->refs);
+        mark_roots(t, &t->parent->srefs);
+    }
+    mark_roots(t, &t->in_flight);
+    for (int k = 0; k < t->nglobals; k++) {
+        Globals *g = &t->globals[k];
+        if (g->file == r->info->file || PyUnicode_Compare(g->file, r->info->file) == 0) mark_roots(t, &g->refs);
+    }
+}
+
+/* How many steps of reference lead from a root of this event to an object, by owners whose content is as it was; 0 if none are
+   known. */
+static int
+steps_to(const Thread *t, const Obj *obj)
+{
+    int steps = 1;
+    for (const Obj *o = obj; o && !o->dead && steps < t->core->depth; o = o->hint, steps++) {
+        if (o != obj && o->touched) return 0;
+        if (o->root_of == t->stamp) return steps;
+    }
+    return 0;
+}
+
+/* Look at what may have changed and is no variable's value. 1: everything must be looked at instead, where nothing is known to lead
+   to it, or a limit on depth is near. */
+static int
+look_at_touched(Thread *t, Rec *r, bool shows_stack)
+{
+    bool left = false, beyond = t->beyond;
+    for (size_t i = 0; i < t->touched.n && !left; i++) left = t->touched.p[i]->touched && !t->touched.p[i]->dead;
+    if (!left) return 0;
+    mark_all_roots(t, r, shows_stack);
+    for (bool more = true; more;) {
+        more = left = false;
+        for (size_t i = 0; i < t->touched.n; i++) {
+            Obj *obj = t->touched.p[i];
+            if (!obj->touched || obj->dead) continue;
+            if (map_get(&t->objects, (uint64_t)obj->address) != obj) continue;  /* it was freed */
+            int steps = steps_to(t, obj);
+            if (!steps) { left = true; continue; }
+            more = true;
+            obj->visited = t->stamp;
+            obj->touched = 0;
+            t->visited++;
+            t->moved += obj->moves;
+            t->depth = steps - 1;
+            enqueue(t, obj->address, obj);
+            if (finish(t) < 0) return -1;
+        }
+    }
+    if (t->beyond && !beyond) {  /* the way to it need not be the shortest */
+        for (size_t i = 0; i < t->nsegments; i++) t->segments[i].obj->known = false;
+        t->objects_text.n = t->nsegments = 0;
+        left = true;
+    }
+    return left;
 }
 
 /* Queue everything that an event is about, in its order. An event that does not show the frame's stack is not about
@@ -421,9 +459,10 @@ quiet_line(Thread *t, Rec *r, PyFrameObject *frame, View *v)
     for (int k = 0; stored && k < info->nnames; k++) {
         int slot = info->order[k];
         if (!(stored >> slot & 1) || info->hidden[slot] || same(now[slot], r->vals[slot])) continue;
-        r->vals[slot] = now[slot];
+        PyObject *o = local_of(v->i, slot);
         write_name(changed, info->names[slot]);
-        write_value(t, changed, local_of(v->i, slot));
+        if (o) write_changed(t, changed, o, r->vals[slot], now[slot]);
+        r->vals[slot] = now[slot];
     }
     if (changed->n) buf_byte(changed, '}');
     return true;
@@ -483,7 +522,7 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
         view_stack(t, top, kind == K_YIELD, stack);
         if (kind == K_RESUME && stack->n) value = stack->p[--stack->n];
     }
-    t->doubt = t->shared = false;
+    t->doubt = false;
     t->moved = t->fresh = 0;
     t->parent = NULL;
     t->reread |= t->wild && (t->named || any_renamed(t->core));  /* a text may be another, and versions of dicts do not tell */
@@ -499,15 +538,13 @@ emit(Thread *t, int kind, Rec *r, PyFrameObject *frame, int line, PyObject *valu
     set_refs(t, &t->in_flight, 1, t->refs.p, t->refs.n);
     if (t->touched.n) find_among_globals(t, r);
     if (global_changes(t, r, frame) < 0) return -1;
-    int again = t->quiet == t->stamp ? 0 : missed(t);
+    int again = t->quiet != t->stamp && t->doubt;
     if (!again) {
         if (finish(t) < 0) return -1;
-        again = t->quiet != t->stamp && (t->shared || (t->drains && t->moved != t->iterators));
+        if (t->quiet != t->stamp) again = t->drains && drawn_unseen(t) ? 1 : look_at_touched(t, r, shows_stack);
+        if (again < 0) return -1;
     }
-    if (again) {
-        if (see_everything(t, r, shows_stack) < 0 || finish(t) < 0) return -1;
-        if (t->nsegments > 1) in_order(t);
-    }
+    if (again && (see_everything(t, r, shows_stack) < 0 || finish(t) < 0)) return -1;
     t->drains = t->iterates = t->reread = false;
     untouch(t);
     if (n == 1 && t->at.frame == top->i) {

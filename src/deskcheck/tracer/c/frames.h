@@ -102,9 +102,9 @@ info_of(Thread *t, PyCodeObject *code)
     info->acts = must(calloc((size_t)PyList_GET_SIZE(acts) + 1, sizeof(Act)));
     for (Py_ssize_t n = 0; n < PyList_GET_SIZE(acts); n++) {
         Act *act = &info->acts[n];
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(acts, n), "iiiOOOiiiiiii", &act->kind, &act->since, &act->slot, &act->name, &act->attribute,
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(acts, n), "iiiOOOiiiiiiiiii", &act->kind, &act->since, &act->slot, &act->name, &act->attribute,
                               &act->method, &act->arguments, &act->on_list, &act->on_dict, &act->on_set, &act->on_still,
-                              &act->key_kind, &act->key)) return NULL;
+                              &act->key_kind, &act->key, &act->position, &act->first, &act->last)) return NULL;
         PyObject **texts[] = {&act->name, &act->attribute, &act->method};  /* interned: names of the code object; None is none */
         for (int k = 0; k < 3; k++) if (*texts[k] == Py_None) *texts[k] = NULL;
     }
@@ -535,9 +535,9 @@ stack_changes(Thread *t, Rec *r, Pys *stack, Buf *stack_text)
         r->stack[i] = v;
     }
     r->nstack = (int)stack->n;
-    if (t->iterators && t->quiet != t->stamp)
+    if (t->iterators.n && t->quiet != t->stamp)
         for (size_t i = 0; i < r->srefs.n && !t->doubt; i++) t->doubt = moved_unseen(t, r->srefs.p[i], 0);
-    set_refs(t, &r->srefs, r->counted, t->refs.p, t->refs.n);
+    set_stack_refs(t, &r->srefs, r->counted, t->refs.p, t->refs.n);
     if (differs) {
         buf_byte(stack_text, '[');
         for (size_t i = 0; i < stack->n; i++) {
@@ -586,7 +586,7 @@ fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
         if (same(now, *cell)) continue;
         size_t nrefs = t->refs.n;
         write_name(changed, info->names[slot]);
-        if (write_value(t, changed, o) < 0) return -1;
+        if (write_changed(t, changed, o, *cell, now) < 0) return -1;
         t->refs.n = nrefs;
         *cell = now;
     }
@@ -627,7 +627,7 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
         if (failed || same(v, *cell)) continue;
         size_t nrefs = t->refs.n;
         write_name(changed, mine.p[i].name);
-        failed = write_value(t, changed, mine.p[i].value);
+        failed = write_changed(t, changed, mine.p[i].value, *cell, v);
         t->refs.n = nrefs;
         cell = cell_of(r, &mine.p[i]);
         *cell = v;
@@ -724,7 +724,7 @@ global_changes(Thread *t, Rec *r, PyFrameObject *f)
         for (int k = 0; k < nold && !known; k++) if (same_name(old[k].name, now[i].name)) known = &old[k].v;
         if (known && same(*known, now[i].v)) continue;
         write_name(b, now[i].name);
-        failed = write_value(t, b, l.p[i].value);
+        failed = write_changed(t, b, l.p[i].value, known ? *known : (Val){V_UNBOUND, 0}, now[i].v);
     }
     t->refs.n = nrefs;
     for (int k = 0; k < nold && !failed; k++) {

@@ -31,15 +31,19 @@ pys_add(Pys *l, PyObject *o)
 
 typedef struct { PyObject *name; Val v; } Field;
 
+typedef struct { int64_t length; char cut[16]; } Tail;  /* what of a container is not shown: its length, -1 for none, and why */
+static inline bool same_tail(const Tail *x, const Tail *y) { return x->length == y->length && strcmp(x->cut, y->cut) == 0; }
+
 typedef struct {
-    Val head, tail;
+    Val head;
+    Tail tail;
     bool has_items;
     Val *items;
     size_t n, cap;
     Field *fields;
     size_t nf;
     Obj **refs;
-    size_t nrefs;
+    size_t nrefs, caprefs;
     PyObject **seen;     /* of a list of atoms: the items' addresses, compared and never followed */
     bool *stable;        /* by chunk of them: the same addresses are the same values */
     size_t nseen, capseen;
@@ -56,7 +60,10 @@ struct Obj {
     double position;
     uint64_t visited;    /* the event that saw it last */
     uint64_t mark;
+    uint64_t root_of;    /* the event that had it as a root, if that was asked */
     size_t roots, rc;    /* references from frames, globals and values in flight; from contents */
+    size_t on_stacks;    /* those of its roots that are value stacks of frames */
+    size_t place;        /* of an iterator: among all */
     size_t users;        /* lists that name it: it is freed when it is dead and this is 0 */
     Obj *hint;           /* an object whose content refers to this one, or NULL */
     bool watched;        /* its death is noticed; else it keeps its number for one event only */
@@ -90,5 +97,6 @@ enum {
     M_OPAQUE = 3,   /* by reference; nothing is looked into */
     M_EXCEPTION = 4, /* as M_INSTANCE, and its args */
     M_POINTERS = 5, /* as M_CONTENT; the structure in C is pointers to what it consists of: the same as long as they are */
+    M_ARRAY = 6,    /* as M_CONTENT; the structure in C, and the memory that its buffer shows, are what it consists of */
 };
 #endif

@@ -59,7 +59,7 @@ edges_set(Thread *t, Obj *owner, Obj **refs, size_t n)
     size_t nold = c->nrefs;
     c->refs = NULL;
     if (n) { c->refs = must(malloc(n * sizeof(Obj *))); memcpy(c->refs, refs, n * sizeof(Obj *)); }
-    c->nrefs = n;
+    c->nrefs = c->caprefs = n;
     for (size_t i = 0; i < nold; i++) if (old[i]->hint == owner) old[i]->hint = NULL;
     for (size_t i = 0; i < n; i++) {
         refs[i]->rc++;
@@ -70,12 +70,26 @@ edges_set(Thread *t, Obj *owner, Obj **refs, size_t n)
     free(old);
 }
 
+/* More of what an object refers to, behind the rest. */
+static void
+edges_add(Obj *owner, Obj **refs, size_t n)
+{
+    Content *c = &owner->c;
+    if (c->nrefs + n > c->caprefs) c->refs = must(realloc(c->refs, (c->caprefs = 2 * (c->nrefs + n)) * sizeof(Obj *)));
+    for (size_t i = 0; i < n; i++) {
+        c->refs[c->nrefs++] = refs[i];
+        refs[i]->rc++;
+        refs[i]->users++;
+        if (!refs[i]->hint && refs[i] != owner) refs[i]->hint = owner;
+    }
+}
+
 /* Replace a list of what is referred to; `counted` times it is a root. */
 static void
-replace_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
+replace_refs(Thread *t, Objs *have, int counted, bool stack, Obj **now, size_t n)
 {
     if (have->n == n && (n == 0 || memcmp(have->p, now, n * sizeof(Obj *)) == 0)) return;
-    for (size_t i = 0; i < n; i++) { now[i]->roots += (size_t)counted; now[i]->users++; }
+    for (size_t i = 0; i < n; i++) { now[i]->roots += (size_t)counted; now[i]->on_stacks += stack ? (size_t)counted : 0; now[i]->users++; }
     size_t nold = have->n;
     Obj **old = have->p;
     have->p = NULL;
@@ -83,6 +97,7 @@ replace_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
     for (size_t i = 0; i < n; i++) objs_add(have, now[i]);
     for (size_t i = 0; i < nold; i++) {
         old[i]->roots -= (size_t)counted;
+        old[i]->on_stacks -= stack ? (size_t)counted : 0;
         if (counted) list_candidate(t, old[i]);
         unuse(t, old[i]);
     }
@@ -92,7 +107,14 @@ replace_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
 static inline void
 set_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
 {
-    if (n || have->n) replace_refs(t, have, counted, now, n);
+    if (n || have->n) replace_refs(t, have, counted, false, now, n);
+}
+
+/* The same of a value stack. */
+static inline void
+set_stack_refs(Thread *t, Objs *have, int counted, Obj **now, size_t n)
+{
+    if (n || have->n) replace_refs(t, have, counted, true, now, n);
 }
 
 /* Keep the numbers of objects until `let_go`. */
@@ -127,6 +149,7 @@ recount(Thread *t, Rec *r, int change)
         Objs *l = k ? &r->srefs : &r->refs;
         for (size_t i = 0; i < l->n; i++) {
             l->p[i]->roots += (size_t)(ptrdiff_t)change;
+            if (k) l->p[i]->on_stacks += (size_t)(ptrdiff_t)change;
             if (change < 0) list_candidate(t, l->p[i]);
         }
     }
@@ -145,7 +168,10 @@ static void
 obj_kill(Thread *t, Obj *o)
 {
     o->dead = true;
-    t->iterators -= o->moves;
+    if (o->moves) {  /* the last one takes its place */
+        Obj *last = t->iterators.p[--t->iterators.n];
+        t->iterators.p[last->place = o->place] = last;
+    }
     t->exotics -= o->exotic;
     if (map_get(&t->objects, (uint64_t)o->address) == o) map_del(&t->objects, (uint64_t)o->address);
     o->users++;

@@ -7,7 +7,7 @@ enum {
     OP_CALLS = 2048, OP_RAISES_AGAIN = 4096, OP_ASYNC_ENDS = 8192, OP_TOLD_AGAIN = 16384, OP_LINE_MISSED = 32768,
 };
 typedef struct {             /* Act in _effects.py, which says what each is */
-    int kind, since, slot, arguments, on_list, on_dict, on_set, on_still, key_kind, key;
+    int kind, since, slot, arguments, on_list, on_dict, on_set, on_still, key_kind, key, position, first, last;
     PyObject *name, *attribute, *method;
 } Act;
 
@@ -121,11 +121,11 @@ typedef struct Thread {
     bool wild, drains, returned_drains, iterates;  /* since the last event anything may have changed; iterators may have been drawn from; a loop's was */
     Objs touched;                /* what alone may have changed, if not */
     uint64_t touches;            /* how often something was found to change */
-    bool shared;                 /* a dict was found that something else holds, too: it may be that of an instance */
     uint64_t quiet;              /* what was looked at in this event or later has not changed since */
     uint64_t replaced_at;        /* the last event that found a __class__ assigned: what was read before may hold the object */
     size_t fresh;                /* objects that this event has found */
-    size_t iterators, exotics, moved;  /* objects of these kinds that are known; iterators seen at this event */
+    Objs iterators;              /* all that are known */
+    size_t exotics, moved;       /* such objects that are known; iterators seen at this event */
     Rec *parent;                 /* of a call: whose frame called */
     void *cached_frame;
     PyTypeObject *last_kind;
@@ -138,7 +138,7 @@ typedef struct Thread {
     Pys *revisit;                /* where references are noted, if they are */
     Pys held, values, attached;  /* attached: of `loops`, those that hold their sequence while an event is told */
     Map loops;                   /* by stack slot: the iterator that a loop is shown with (loop_iterator) */
-    struct { uint64_t number; size_t from, to; } *segments;
+    struct { Obj *obj; uint64_t number; size_t from, to; } *segments;
     size_t nsegments, capsegments;
     uint64_t *gone;
     size_t ngone, capgone;
@@ -148,6 +148,8 @@ typedef struct Thread {
     Val *vals;
     size_t capvals;
     uint64_t marks;
+    struct Copy *copies;         /* of long texts that names have had (texts.h) */
+    uint64_t looked_at, anything;  /* objects looked at; events at which anything may have changed */
     int64_t left_out[LEFT_OUT];  /* since the last event (docs/reference/format.md, Gaps) */
     struct Thread *next;
 } Thread;

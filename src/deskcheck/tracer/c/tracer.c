@@ -16,6 +16,7 @@
 #include "deaths.h"
 #include "objects.h"
 #include "values.h"
+#include "texts.h"
 #include "frames.h"
 #include "contents.h"
 #include "blocks.h"
@@ -62,6 +63,7 @@ static void
 thread_free(Thread *t)
 {
     release(t);
+    copies_free(t);
     for (size_t i = 0; t->loops.e && i <= t->loops.mask; i++)
         if (t->loops.e[i].key) loop_iterator_free(t->loops.e[i].value);
     free(t->loops.e);
@@ -96,7 +98,7 @@ thread_free(Thread *t)
     map_free(&t->frames);
     map_free(&t->raised);
     map_free(&t->objects);
-    free(t->active); free(t->queue); free(t->refs.p); free(t->maybe.p); free(t->held.p); free(t->values.p);
+    free(t->active); free(t->queue); free(t->refs.p); free(t->maybe.p); free(t->iterators.p); free(t->held.p); free(t->values.p);
     free(t->gone); free(t->replaced); free(t->segments); free(t->vals);
     Buf *all[] = {&t->output, &t->scratch, &t->locals, &t->stack, &t->global_text, &t->objects_text, &t->caller, &t->value};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buf_free(all[i]);
@@ -373,6 +375,19 @@ core_wrote(Core *core, PyObject *text)
     Py_RETURN_NONE;
 }
 
+/* counts(): what the tracer has done so far in all threads. */
+static PyObject *
+core_counts(Core *core, PyObject *unused)
+{
+    unsigned long long events = 0, looked_at = 0, anything = 0;
+    for (Thread *t = core->threads; t; t = t->next) {
+        events += (unsigned long long)t->index;
+        looked_at += t->looked_at;
+        anything += t->anything;
+    }
+    return Py_BuildValue("{sKsKsK}", "events", events, "looked_at", looked_at, "anything", anything);
+}
+
 static PyObject *
 core_value(Core *core, PyObject *o)
 {
@@ -430,6 +445,7 @@ static PyMethodDef core_methods[] = {
     {"event", (PyCFunction)core_event, METH_VARARGS, "event(frame): a frame begins"},
     {"follow", (PyCFunction)core_follow, METH_VARARGS, "follow(frame, told): record a frame that has begun, and tell of its end"},
     {"wrote", (PyCFunction)core_wrote, METH_O, "wrote(text): the program wrote to standard output"},
+    {"counts", (PyCFunction)core_counts, METH_NOARGS, "counts(): events, objects looked at, events at which anything may have changed"},
     {"value", (PyCFunction)core_value, METH_O, "value(object): its encoded value, within an event"},
     {"frame_number", (PyCFunction)core_frame_number, METH_O, "frame_number(frame): its number, or None"},
     {NULL},

@@ -63,7 +63,7 @@ type_info(Thread *t, PyTypeObject *kind)
     Py_XSETREF(known->hidden, PySet_GET_SIZE(hidden) ? Py_NewRef(hidden) : NULL);
     known->placed = placed;
     known->moves = placed || kind == &PyGen_Type || kind == &PyCoro_Type || (head != Py_None && PyUnicode_Check(head) && known->mode == M_CONTENT);
-    known->exotic = known->moves ? !draws_quietly(kind) : (known->mode == M_OPAQUE || unseen
+    known->exotic = known->moves ? !draws_quietly(kind) : (unseen || known->mode == M_ARRAY
         || (known->mode == M_CONTENT && !PyType_IsSubtype(kind, (PyTypeObject *)PyExc_BaseException)));
     known->watched = watch(kind);
     Py_ssize_t n = PyTuple_GET_SIZE(slots);
@@ -250,7 +250,7 @@ reference(Thread *t, PyObject *o, bool placed, const char **cut)
         obj->watched = info->watched;
         obj->moves = info->moves;
         obj->exotic = info->exotic || ((kind == &PyGen_Type || kind == &PyCoro_Type) && !in_scope(t->core, generator_code(o)));
-        t->iterators += obj->moves;
+        if (obj->moves) { obj->place = t->iterators.n; objs_add(&t->iterators, obj); }
         t->exotics += obj->exotic;
         t->moved += obj->moves;
     }
@@ -262,7 +262,6 @@ reference(Thread *t, PyObject *o, bool placed, const char **cut)
     obj->visited = t->stamp;
     t->visited++;
     t->fresh++;
-    t->shared |= kind == &PyDict_Type && Py_REFCNT(o) > 1;
     enqueue(t, o, obj);
     return obj;
 }

@@ -18,13 +18,13 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import Trace, content_after
+from deskcheck.recording.trace import Trace, content_after, edited
 from deskcheck.recording.value import Content, Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, Unknown
 
 MATCHES = 20
 VALUE_CHARS = 60
-_COLUMNS = ("kind", "frame", "function", "file", "line", "locals", "globals", "objects")
+_COLUMNS = ("kind", "frame", "function", "file", "line", "locals", "globals", "objects", "caller")
 _LEAVES = frozenset({"return", "unwind"})
 
 
@@ -73,7 +73,8 @@ class Findings:
         if not self.events:
             yield f"{self.query}: no event"
         else:
-            many = "" if self.stretches == self.events else f" in {self.stretches:,} places"
+            places = f"{self.stretches:,} place{'s' * (self.stretches > 1)}"
+            many = "" if self.stretches == self.events else f" in {places}"
             yield f"{self.query}: {self.events:,} event{'s' * (self.events > 1)}{many}"
         for match in self.matches:
             yield f"  {match.text}"
@@ -180,8 +181,10 @@ class _Pass:
 
     def _changes(self, text: str) -> dict[str, Encoded]:
         """The changes of the relevant names in a column."""
-        changes: dict[str, Encoded] = loads(text)
-        return {name: value for name, value in changes.items() if name in self.expression.names}
+        return self._relevant(loads(text))
+
+    def _relevant(self, names: dict[str, Encoded]) -> dict[str, Encoded]:
+        return {name: value for name, value in names.items() if name in self.expression.names}
 
     def run(
         self, evaluate: Callable[["_Frame", str], Any]
@@ -195,13 +198,20 @@ class _Pass:
         frames: dict[int, _Frame] = {}
         needs_objects = self.expression.dereferences
         for index, columns in enumerate(self.events.columns(*_COLUMNS)):
-            kind, number, function, file, _, local, global_, objects = columns
+            kind, number, function, file, _, local, global_, objects, caller = columns
             if objects and needs_objects:
                 changed = _apply(self.objects, objects)
                 self.version += len(self.read.intersection(changed))
             if global_ and self.mentions(global_) and (changes := self._changes(global_)):
                 _bind(self.globals.setdefault(file, {}), changes)
                 self.version += 1
+            if caller and self.mentions(caller):
+                calling: dict[str, Any] = loads(caller)
+                # Bound in the middle of a line: it is seen at the next event of that frame.
+                if changes := self._relevant(calling.get("locals", {})):
+                    calling_frame = frames.setdefault(calling["frame"], _Frame())
+                    _bind(calling_frame.names, changes)
+                    calling_frame.stale = True
             frame = frames.get(number)
             if local and self.mentions(local) and (changes := self._changes(local)):
                 if frame is None:
@@ -240,6 +250,8 @@ def _bind(names: dict[str, Encoded], changes: dict[str, Encoded]) -> None:
     for name, value in changes.items():
         if isinstance(value, dict) and "unbound" in value:
             names.pop(name, None)
+        elif isinstance(value, dict) and "edit" in value:
+            names[name] = edited(names.get(name), value)
         else:
             names[name] = value
 
@@ -419,7 +431,7 @@ def find_calls(events: Events, text: str, *, max_matches: int = MATCHES) -> Find
     compares_contents = any(isinstance(value, list | dict | set | tuple) for value in wanted)
     pending: list[tuple[Match, dict[str, Encoded]]] = []
     for index, columns in enumerate(events.columns(*_COLUMNS)):
-        kind, _, function, file, line, local, _, changes = columns
+        kind, _, function, file, line, local, _, changes, _ = columns
         if changes and compares_contents:
             _apply(objects, changes)
         if kind != "call" or not (function == query.name or function.endswith(f".{query.name}")):

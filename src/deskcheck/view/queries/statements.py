@@ -32,6 +32,8 @@ class _File:
     by_line: dict[int, list[Statement]] = field(default_factory=dict)
     by_place: dict[Place, list[ast.AST]] = field(default_factory=dict)
     functions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda] = field(default_factory=list)
+    blocks: dict[ast.AST, tuple[ast.AST, list[ast.stmt]]] = field(default_factory=dict)
+    """Statement -> the node that contains it, and the statements before it in the same block."""
 
 
 class SourceStatements:
@@ -55,6 +57,9 @@ class SourceStatements:
                 first, last = span(node)
                 for line in range(first, last + 1):
                     parsed.by_line.setdefault(line, []).append(node)
+            for block in _blocks(node):
+                for position, statement in enumerate(block):
+                    parsed.blocks[statement] = node, block[:position]
             if isinstance(node, ast.expr | ast.stmt):
                 parsed.by_place.setdefault(place_of(node), []).append(node)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -87,6 +92,44 @@ class SourceStatements:
             for node in own_nodes(other)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
+
+    def deciding(self, file: str, statement: Statement | None, *, at_end: bool = False) -> list[ast.AST]:
+        """The conditions and loops of its function that decide whether a statement runs.
+
+        They are around it, or before it in a block and can leave that block early. at_end: instead those that
+        decide whether the end of the function is reached.
+        """
+        parsed = self._file(file)
+        deciding: list[ast.AST] = []
+        node: ast.AST | None = statement
+        while parsed is not None and node is not None and node in parsed.blocks:
+            node, before = parsed.blocks[node]
+            for earlier in before:
+                deciding += _exits(earlier)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if at_end:
+                    return [part for block in _blocks(node) for inner in block for part in _exits(inner)]
+                break
+            if isinstance(node, _DECIDES) and not at_end:
+                deciding.append(node)
+        return deciding
+
+    def guarding(self, file: str, statement: Statement | None, name: str) -> list[ast.AST]:
+        """The conditions and loops in a statement's function that decide whether a name is assigned."""
+        parsed = self._file(file)
+        if parsed is None or statement is None:
+            return []
+        root: ast.AST = statement
+        while root in parsed.blocks and not isinstance(root, ast.FunctionDef | ast.AsyncFunctionDef):
+            root = parsed.blocks[root][0]
+        guarding: list[ast.AST] = []
+        for node in ast.walk(root):
+            if node in parsed.blocks and targets(node, Write("name", name)):
+                while node is not root:
+                    node = parsed.blocks[node][0]
+                    if isinstance(node, _DECIDES):
+                        guarding.append(node)
+        return guarding
 
     def nodes(self, file: str, place: Place) -> list[ast.AST]:
         """The expressions and statements at a place, outermost first."""
@@ -132,6 +175,30 @@ def _own_part(node: Statement, line: str) -> str:
         return line
     data = line.encode()
     return data[node.col_offset : node.end_col_offset].decode("utf-8", "replace")
+
+
+_DECIDES = ast.If | ast.While | ast.For | ast.AsyncFor | ast.match_case
+
+
+def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    """The blocks of statements that a node contains directly."""
+    names = ("body", "orelse", "finalbody", "handlers", "cases")
+    parts = (getattr(node, name, None) for name in names)
+    return [part for part in parts if isinstance(part, list)]
+
+
+def _exits(node: ast.AST) -> list[ast.AST]:
+    """The conditions in a statement with a `return`, `raise`, `break` or `continue` directly below them."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return []
+    exits: list[ast.AST] = []
+    leaves = ast.Return | ast.Raise | ast.Break | ast.Continue
+    for block in _blocks(node):
+        for statement in block:
+            if isinstance(statement, leaves) and isinstance(node, ast.If | ast.match_case):
+                exits.append(node)
+            exits += _exits(statement)
+    return exits
 
 
 def place_of(node: Any) -> Place:

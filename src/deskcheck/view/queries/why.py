@@ -5,15 +5,15 @@ What runs in C, or in code that is not recorded, cannot be followed: the answer 
 """
 
 import ast
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from deskcheck.errors import InputError
 from deskcheck.recording.program import Mode
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import Row, State, Trace
+from deskcheck.recording.trace import EARLIER, Row, State, Trace
 from deskcheck.recording.value import Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, SeenObject, Unknown
 from deskcheck.view.queries.find import trace_of
@@ -24,6 +24,7 @@ from deskcheck.view.queries.statements import (
     first_line,
     has_inner_events,
     own_nodes,
+    own_parts,
     place_of,
     sources_of,
     targets,
@@ -31,9 +32,13 @@ from deskcheck.view.queries.statements import (
 
 STEPS = 10
 VALUE_CHARS = 60
+_REPEATS = 2
+"""Number of steps on one line after which other lines come first."""
 _MAX_REACHED = 500
 _DATA = frozenset({"list", "dict", "set", "bytearray", "object", "exception", "array", "table"})
 """Kinds of objects whose contents are part of a value. Iterators and functions are not."""
+CODE = frozenset({"module", "function", "type", "builtin_function_or_method"})
+"""Types of values that are code, and are not followed."""
 _LEAVES = frozenset({"return", "yield", "unwind"})
 
 
@@ -49,7 +54,7 @@ class ValueCause:
     value: str
     how: str
     """``assigned``, ``changed``, ``argument``, ``default``, ``returned``, ``yielded``, ``raised``, ``ended``,
-    or ``unknown``."""
+    ``decided`` for a condition, or ``unknown``."""
     event: int | None
     """The first event that shows the value."""
     line_event: int | None
@@ -77,6 +82,8 @@ class ValueCause:
                 words = f"is {self.value}, {self.how} at event {self.event}, {where}{code}"
             case "raised":
                 words = f"is {self.value}, raised at event {self.event}, {where}{code}"
+            case "decided":
+                words = f"was {self.value} at event {self.event} and decided what ran next, {where}{code}"
             case "ended":
                 words = f"has no value: an exception left it at event {self.event}, {where}{code}"
             case _:
@@ -117,23 +124,33 @@ class Answer:
 
 
 def why(
-    recording: Recording, expression: str, *, at: int | None = None, steps: int = STEPS, thread: int = 0
+    recording: Recording,
+    expression: str | None,
+    *,
+    at: int | None = None,
+    steps: int = STEPS,
+    thread: int = 0,
+    conditions: bool = False,
 ) -> Answer:
     """The event that last changed the value of an expression, and the values that its line read.
 
-    expression: names, attributes and items, such as ``cart.items[0].price``. at: number of the event; by
-    default the last event of the last frame that has the name. steps: length of the chain.
+    Values of lines that the chain has not shown yet come first, so that a loop does not fill it.
+
+    expression: names, attributes and items, such as ``cart.items[0].price``. None: what the event `at`
+    returned, yielded or raised. at: number of the event; by default the last event of the last frame that
+    has the name, or the last exception. steps: length of the chain. conditions: also the conditions under
+    which lines ran, and earlier changes of the same objects by other lines.
 
     Raises InputError if the expression has no value there, or the thread or event does not exist.
     """
-    return _Slicer(recording, trace_of(recording, thread)).answer(expression, at, steps)
+    return Slicer(recording, trace_of(recording, thread), conditions).answer(expression, at, steps)
 
 
 # -- places and questions ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class _Slot:
+class Slot:
     """A place that has a value: a name of a frame or file, an attribute or item of an object, an object."""
 
     kind: str
@@ -144,12 +161,16 @@ class _Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A value that a line read. at: the event whose state it was read in."""
+class Read:
+    """A value that a line read.
+
+    at: the event whose state it was read in. skip: file and line of changes of its objects that are known.
+    """
 
     expression: str
-    slot: _Slot
+    slot: Slot
     at: int
+    skip: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +181,14 @@ class _Result:
     event: int
 
 
-_Query = _Read | _Result
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """The condition under which a line ran. event: where it was evaluated."""
+
+    event: int
+
+
+Query = Read | _Result | _Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,50 +212,88 @@ class _Line:
     before: int
     after: int
     calls: dict[Place, list[_Call]]
-    queries: list[_Query] = field(default_factory=list)
+    queries: list[Query] = field(default_factory=list)
     unrecorded: list[str] = field(default_factory=list)
     """Functions that were called and are not recorded."""
     written: frozenset[str] = frozenset()
     """Names that earlier statements on the line write: they have their values after it."""
 
 
-class _Slicer:
-    def __init__(self, recording: Recording, trace: Trace) -> None:
+class Slicer:
+    """Answers questions about one trace. states: those at all events, if they are known."""
+
+    def __init__(
+        self, recording: Recording, trace: Trace, conditions: bool = False, states: Sequence[State] = ()
+    ) -> None:
+        self.conditions = conditions
         self.recording = recording
         self.trace = trace
         self.rows = trace.rows
         self.statements = SourceStatements(recording)
-        self._states: dict[int, State] = {}
+        self._states: dict[int, State] = dict(enumerate(states))
 
     # -- the answer --
 
-    def answer(self, text: str, event: int | None, max_steps: int) -> Answer:
-        expression = Expression(text)
-        if not expression.names:
-            raise InputError(f"{text!r}: reads no name, so no event changed it.")
+    def answer(self, text: str | None, event: int | None, max_steps: int) -> Answer:
         if not self.rows:
             raise InputError(f"{self.recording.id}: has no events in this thread.")
+        if event is not None and not 0 <= event < len(self.rows):
+            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
+        if text is None:
+            ending = self._ending(event)
+            text, event = ending.expression, ending.event
+            first: list[Query] = [ending]
+        else:
+            event, first = self._first(Expression(text), event)
+        queue: deque[tuple[Query, int | None]] = deque((query, None) for query in first)
+        later: deque[tuple[ValueCause, list[Query]]] = deque()
+        made: list[ValueCause] = []
+        visited: set[tuple[Any, ...]] = set()
+        shown: Counter[tuple[str, int]] = Counter()
+        while (queue or later) and len(made) < max_steps:
+            if queue:
+                query, parent = queue.popleft()
+                step, key, further = self.explain(query)
+                if key in visited:
+                    continue
+                visited.add(key)
+                step = replace(step, parent=parent)
+                if shown[step.file, step.line] >= _REPEATS:
+                    later.append((step, further))
+                    continue
+            else:
+                step, further = later.popleft()
+            shown[step.file, step.line] += 1
+            made.append(replace(step, number=len(made) + 1))
+            queue.extend((more, len(made)) for more in further)
+        more = len({(query, parent) for query, parent in queue}) + len(later)
+        return Answer(self.recording.id, text, event, tuple(made), more)
+
+    def _first(self, expression: Expression, event: int | None) -> tuple[int, list[Query]]:
+        """The event in whose state an expression is read, and the values that it reads."""
+        if not expression.names:
+            raise InputError(f"{expression.text!r}: reads no name, so no event changed it.")
         if event is None:
             event = self._last_event(expression)
-        if not 0 <= event < len(self.rows):
-            raise InputError(f"--at {event}: the thread has events 0 to {len(self.rows) - 1}.")
         frame = self.rows[event].frame
         self._check(expression, frame, event)
         line = _Line(frame, self.rows[event].file, event, event, {})
         self._visit(expression.tree, line, frozenset())
-        queue: deque[tuple[_Query, int | None]] = deque((query, None) for query in line.queries)
-        made: list[ValueCause] = []
-        visited: set[tuple[Any, ...]] = set()
-        while queue and len(made) < max_steps:
-            query, parent = queue.popleft()
-            step, key, further = self._explain(query)
-            if key in visited:
-                continue
-            visited.add(key)
-            made.append(replace(step, number=len(made) + 1, parent=parent))
-            queue.extend((more, len(made)) for more in further)
-        more = len({(query, parent) for query, parent in queue})
-        return Answer(self.recording.id, text, event, tuple(made), more)
+        return event, line.queries
+
+    def _ending(self, event: int | None) -> _Result:
+        """What an event returned, yielded or raised; without an event, the last exception."""
+        if event is None:
+            raised = (i for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].kind == "raise")
+            event = next(raised, None)
+            if event is None:
+                raise InputError(f"{self.recording.id}: raised no exception. Name a value, or an event.")
+            event = self._first_raise(event)
+        row = self.rows[event]
+        if row.kind not in ("return", "yield", "raise"):
+            raise InputError(f"event {event}: returns and raises nothing. Name a value.")
+        what = "the exception" if row.kind == "raise" else f"{row.function}(...)"
+        return _Result(what, event)
 
     def _last_event(self, expression: Expression) -> int:
         """The last event of the last frame in which all names of an expression have had a value."""
@@ -412,7 +478,7 @@ class _Slicer:
             if row.function.endswith(".__init__") and row.kind == "call":
                 this = next(iter(loads(row.locals or "{}").values()), None)
                 if isinstance(this, dict) and "ref" in this:
-                    line.queries.append(_Read(text, _Slot("object", this["ref"]), call.left))
+                    line.queries.append(Read(text, Slot("object", this["ref"]), call.left))
             else:
                 line.queries.append(_Result(text, call.left))
         return bool(calls)
@@ -442,7 +508,7 @@ class _Slicer:
         event = line.after if root.id in line.written else self._read_at(node, line)
         try:
             slot = self._slot(node, line.frame, event)
-        except (NotThere, Unknown, *FAILURES):
+        except (InputError, NotThere, Unknown, *FAILURES):  # InputError: an index that is a call
             return False
         if slot is None:
             return False
@@ -453,12 +519,14 @@ class _Slicer:
             content = self.state(event).objects.get(value["ref"], {})
             if content.get("kind") in ("function", "class"):
                 return True
-        line.queries.append(_Read(ast.unparse(node), slot, event))
+        if isinstance(value, dict) and value.get("type") in CODE:
+            return True
+        line.queries.append(Read(ast.unparse(node), slot, event))
         return True
 
     # -- slots --
 
-    def _slot(self, node: Any, frame: int, event: int) -> _Slot | None:
+    def _slot(self, node: Any, frame: int, event: int) -> Slot | None:
         """The place that a name, attribute or item names; None for what is not recorded, such as a module."""
         state = self.state(event)
         if isinstance(node, ast.Name):
@@ -466,9 +534,9 @@ class _Slicer:
             if known is None:
                 return None
             if node.id in known.locals:
-                return _Slot("local", frame, node.id)
+                return Slot("local", frame, node.id)
             if known.file in state.globals and node.id in state.globals[known.file]:
-                return _Slot("global", known.file, node.id)
+                return Slot("global", known.file, node.id)
             return None
         if not isinstance(node, ast.Attribute | ast.Subscript):
             return None
@@ -482,7 +550,7 @@ class _Slicer:
         content = state.objects[number]
         if isinstance(node, ast.Attribute):
             if node.attr in content.get("fields", {}):
-                return _Slot("field", number, node.attr)
+                return Slot("field", number, node.attr)
             return self._class_slot(content, node.attr, state)
         if isinstance(node.slice, ast.Slice):
             return base
@@ -491,29 +559,29 @@ class _Slicer:
             return base
         if content["kind"] == "list" and isinstance(key, int) and key < 0:
             key += content.get("length", len(content.get("items", ())))
-        slot = _Slot("item", number, key)
+        slot = Slot("item", number, key)
         return base if self._slot_value(slot, state) is _NOTHING else slot
 
     def _object(self, node: Any, frame: int, event: int) -> int | None:
         """The number of the object that a name, attribute or item names; None if it is not recorded."""
         try:
             slot = self._slot(node, frame, event)
-        except (NotThere, Unknown, *FAILURES):
+        except (InputError, NotThere, Unknown, *FAILURES):  # InputError: an index that is a call
             return None
         value = _NOTHING if slot is None else self._slot_value(slot, self.state(event))
         return value["ref"] if _is_ref(value) else None
 
     @staticmethod
-    def _class_slot(content: Mapping[str, Any], name: str, state: State) -> _Slot | None:
+    def _class_slot(content: Mapping[str, Any], name: str, state: State) -> Slot | None:
         """The attribute of an object's class, if the class is recorded."""
         for number in state.objects:
             found = state.objects[number]
             is_class = found["kind"] == "class" and found.get("text") == f"class {content['type']}"
             if is_class and name in found.get("fields", {}):
-                return _Slot("field", number, name)
+                return Slot("field", number, name)
         return None
 
-    def _slot_value(self, slot: _Slot, state: State) -> Encoded:
+    def _slot_value(self, slot: Slot, state: State) -> Encoded:
         """The encoded value of a slot; `_NOTHING` if it has none."""
         if slot.kind == "local":
             frame = state.frames.get(slot.owner)  # type: ignore[arg-type]
@@ -536,18 +604,32 @@ class _Slicer:
 
     # -- changes --
 
-    def _last_change(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
-        """The last event that changed the value of a slot, and the object whose content changed, if any."""
+    def _last_change(
+        self, slot: Slot, event: int, skip: frozenset[tuple[str, int]] = frozenset()
+    ) -> tuple[int, int | None] | None:
+        """The last event that changed the value of a slot, and the object whose content changed, if any.
+
+        skip: lines whose changes of objects do not count.
+        """
         own = self._last_write(slot, event)
         value = self._slot_value(slot, self.state(event))
         floor = -1 if own is None else own[0]
-        numbers = self._reached(value, self.state(event))
+        numbers = self.reached(value, self.state(event))
         if slot.kind == "object":
             numbers.add(int(slot.owner))
         inner = self._last_content_change(numbers, event, floor) if numbers else None
+        while inner is not None and skip and self._changing_line(inner[0]) in skip:
+            inner = self._last_content_change(numbers, inner[0] - 1, floor)
         return inner or own
 
-    def _last_write(self, slot: _Slot, event: int) -> tuple[int, int | None] | None:
+    def _changing_line(self, event: int) -> tuple[str, int] | None:
+        """File and line that ran before an event in its frame."""
+        row = self.rows[event]
+        frame = loads(row.caller)["frame"] if row.kind in ("call", "resume") and row.caller else row.frame
+        line = self._line(frame, event)
+        return None if line is None else (line.file, self.rows[line.before].line)
+
+    def _last_write(self, slot: Slot, event: int) -> tuple[int, int | None] | None:
         if slot.kind == "object":
             return None
         if slot.kind in ("field", "item"):
@@ -575,7 +657,7 @@ class _Slicer:
                     return i, None
         return None
 
-    def _last_item_change(self, slot: _Slot, event: int) -> int | None:
+    def _last_item_change(self, slot: Slot, event: int) -> int | None:
         """The last event that changed an attribute or item of an object."""
         quoted = f'"{slot.owner}":'
         for i in range(event, -1, -1):
@@ -613,7 +695,7 @@ class _Slicer:
                     return i, number
         return None
 
-    def _reached(self, value: Encoded, state: State) -> set[int]:
+    def reached(self, value: Encoded, state: State) -> set[int]:
         """The objects whose contents are part of a value."""
         numbers: set[int] = set()
         todo = [value]
@@ -633,13 +715,19 @@ class _Slicer:
 
     # -- explanations --
 
-    def _explain(self, query: _Query) -> tuple[ValueCause, tuple[Any, ...], list[_Query]]:
+    def explain(self, query: Query) -> tuple[ValueCause, tuple[Any, ...], list[Query]]:
         """The step of a query, a key that is equal for the same step, and the queries that follow."""
+        if isinstance(query, _Decision):
+            step, line = self._explain_decision(query)
+            return step, ("decision", query.event), [*line.queries, *self._decision(query.event)]
         if isinstance(query, _Result):
-            step, line = self._explain_result(query)
-            return step, (query.event,), [] if line is None else line.queries
+            step, result_line = self._explain_result(query)
+            further = [] if result_line is None else result_line.queries
+            returned = self.statements.at(self.rows[query.event].file, self.rows[query.event].line)
+            at_end = step.how == "returned" and not isinstance(returned, ast.Return)
+            return step, (query.event,), [*further, *self._decision(step.line_event, at_end=at_end)]
         state = self.state(query.at)
-        change = self._last_change(query.slot, query.at)
+        change = self._last_change(query.slot, query.at, query.skip)
         encoded = self._slot_value(query.slot, state)
         text = "not there" if encoded is _NOTHING else self._text(encoded, state)
         made = ValueCause(0, None, query.expression, text, "unknown", None, None)
@@ -647,12 +735,76 @@ class _Slicer:
             reason = "no recorded event changed it: it is older, or code that is not recorded made it"
             return replace(made, unknown=reason), (query.slot, None), []
         event, number = change
+        row = self.rows[event]
+        if row.left_out and EARLIER in loads(row.left_out):
+            reason = f"it is older than event {event}, the start of the recording"
+            return replace(made, unknown=reason), (query.slot, None), []
         step, queries = self._explain_change(replace(made, event=event), query, number)
+        if not self.conditions:
+            return step, (query.slot, event), queries
+        if step.how in ("assigned", "changed"):
+            queries = [*queries, *self._decision(step.line_event)]
+        if number is None and query.slot.kind in ("local", "global"):
+            queries = [*queries, *self._not_assigned(query, event)]
+        if number is not None and step.line_event is not None:
+            known = query.skip | {(step.file, self.rows[step.line_event].line)}
+            queries.append(replace(query, at=event - 1, skip=known))
+        elif query.skip:
+            queries = [replace(q, skip=query.skip) if isinstance(q, Read) else q for q in queries]
         return step, (query.slot, event), queries
 
+    def _decision(self, event: int | None, *, at_end: bool = False) -> list[Query]:
+        """The last condition before a line that decided that it ran, in its frame."""
+        if not self.conditions or event is None:
+            return []
+        row = self.rows[event]
+        deciding = self.statements.deciding(row.file, self.statements.at(row.file, row.line), at_end=at_end)
+        if not deciding:
+            return []
+        for i in range(event - 1, -1, -1):
+            before = self.rows[i]
+            if before.frame == row.frame:
+                if before.kind == "line" and self.statements.at(before.file, before.line) in deciding:
+                    return [_Decision(i)]
+                if before.kind == "call":
+                    break
+        return []
+
+    def _not_assigned(self, query: Read, event: int) -> list[Query]:
+        """The conditions after an assignment that could have led to another one of the same name.
+
+        Such values are in a relevant slice (Agrawal, Horgan, Krauser and London 1993), not in a dynamic one.
+        """
+        frame = query.slot.owner if query.slot.kind == "local" else self.rows[query.at].frame
+        found: dict[Any, Query] = {}
+        for i in range(query.at - 1, event - 1, -1):
+            row = self.rows[i]
+            if row.frame == frame and row.kind == "line":
+                statement = self.statements.at(row.file, row.line)
+                if statement not in found and statement in self.statements.guarding(
+                    row.file, statement, query.slot.key
+                ):
+                    found[statement] = _Decision(i)
+        return sorted(found.values(), key=lambda decision: -decision.event)  # type: ignore[union-attr]
+
+    def _explain_decision(self, query: _Decision) -> tuple[ValueCause, _Line]:
+        row = self.rows[query.event]
+        statement = self.statements.at(row.file, row.line)
+        after = next(i for i in range(query.event + 1, len(self.rows)) if self.rows[i].frame == row.frame)
+        line = self._line(row.frame, after)
+        assert line is not None
+        loop = isinstance(statement, ast.For | ast.AsyncFor)
+        tested = (own_parts(statement) or ())[1 if loop else 0]
+        self._visit(tested, line, frozenset())
+        truth = self._truth(tested, line) if not loop else None
+        value = "looped over" if loop else "tested" if truth is None else str(truth)
+        where = self._where(row, statement)
+        step = ValueCause(0, None, ast.unparse(tested), value, "decided", query.event, query.event, **where)
+        return replace(step, unknown=self._unrecorded(line.unrecorded)), line
+
     def _explain_change(
-        self, step: ValueCause, query: _Read, number: int | None
-    ) -> tuple[ValueCause, list[_Query]]:
+        self, step: ValueCause, query: Read, number: int | None
+    ) -> tuple[ValueCause, list[Query]]:
         assert step.event is not None
         row, slot = self.rows[step.event], query.slot
         if number is None and slot.kind == "local" and row.kind == "call" and row.frame == slot.owner:
@@ -686,7 +838,7 @@ class _Slicer:
                 for call in calls:
                     body = self.rows[call.entered].function
                     if call.left is not None and body.rpartition(".")[2] == statement.name:
-                        read = _Read(step.expression, _Slot("local", call.frame, slot.key), call.left)
+                        read = Read(step.expression, Slot("local", call.frame, slot.key), call.left)
                         change = self._last_change(read.slot, call.left)
                         if change is not None:
                             return self._explain_change(replace(step, event=change[0]), read, change[1])
@@ -720,7 +872,7 @@ class _Slicer:
         return f"{names} {verb} C or library code: what happens inside is not recorded."
 
     @staticmethod
-    def _written(row: Row, number: int, slot: _Slot) -> Write:
+    def _written(row: Row, number: int, slot: Slot) -> Write:
         """The target that a statement must write to change this object."""
         if slot.owner == number and slot.kind in ("field", "item"):
             return Write(slot.kind, str(slot.key))
@@ -742,7 +894,7 @@ class _Slicer:
         return None
 
     def _visit_statement(
-        self, statement: Any, writes: Write, line: _Line, event: int, slot: _Slot, number: int | None
+        self, statement: Any, writes: Write, line: _Line, event: int, slot: Slot, number: int | None
     ) -> None:
         if isinstance(statement, ast.For | ast.AsyncFor) and number is None:
             self._visit_loop(statement, line, event)
@@ -789,14 +941,14 @@ class _Slicer:
             and isinstance(position, int)
             and isinstance(statement.iter, ast.Name | ast.Attribute)
         ):
-            slot = _Slot("item", over["ref"], position - 1)
+            slot = Slot("item", over["ref"], position - 1)
             if self._slot_value(slot, self.state(line.before)) is not _NOTHING:
                 text = f"{ast.unparse(statement.iter)}[{position - 1}]"
-                line.queries.append(_Read(text, slot, line.before))
+                line.queries.append(Read(text, slot, line.before))
                 return
         self._visit(statement.iter, line, frozenset())
 
-    def _visit_exception(self, line: _Line, slot: _Slot, event: int) -> None:
+    def _visit_exception(self, line: _Line, slot: Slot, event: int) -> None:
         value = self._slot_value(slot, self.state(event))
         for i in range(event, -1, -1):
             row = self.rows[i]
@@ -815,7 +967,7 @@ class _Slicer:
             first = inner
         return first
 
-    def _visit_mutation(self, statement: Any, line: _Line, number: int, slot: _Slot, event: int) -> None:
+    def _visit_mutation(self, statement: Any, line: _Line, number: int, slot: Slot, event: int) -> None:
         """The values that a line read which changed an object by a call, or by an operator such as +=."""
         if isinstance(statement, ast.AugAssign):
             for node in sources_of(statement, None):
@@ -827,7 +979,7 @@ class _Slicer:
                 continue
             try:
                 owner = self._slot(call.func.value, line.frame, self._read_at(call.func.value, line))
-            except (NotThere, Unknown, *FAILURES):
+            except (InputError, NotThere, Unknown, *FAILURES):  # InputError: an index that is a call
                 continue
             if owner is None or self._slot_value(owner, state) != {"ref": number}:
                 continue
@@ -842,7 +994,7 @@ class _Slicer:
         for node in sources_of(statement, None):
             self._visit(node, line, frozenset())
 
-    def _added(self, event: int, number: int, slot: _Slot) -> bool:
+    def _added(self, event: int, number: int, slot: Slot) -> bool:
         """Whether an event only added the item that is asked about, so that older items do not matter."""
         change = loads(self.rows[event].objects or "{}").get(str(number)) or {}
         if slot.kind != "item" or slot.owner != number or "splice" not in change:
@@ -890,7 +1042,7 @@ class _Slicer:
             return []
         return sources_of(statement, None)
 
-    def _explain_argument(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[_Query]]:
+    def _explain_argument(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[Query]]:
         """The argument in the calling line that gave a parameter its value."""
         event = row.index
         definition = self.statements.function(row.file, row.line, row.function)
@@ -976,7 +1128,7 @@ class _Slicer:
 
     def _explain_default(
         self, step: ValueCause, row: Row, definition: Any, name: str
-    ) -> tuple[ValueCause, list[_Query]]:
+    ) -> tuple[ValueCause, list[Query]]:
         """The default of a parameter, which the line of its `def` made."""
         default = _default(definition, name)
         step = replace(step, how="default", file=row.file, line=definition.lineno, statement="")
@@ -984,12 +1136,12 @@ class _Slicer:
             return replace(step, how="argument", unknown="its argument was not found in the calling line"), []
         text = self.statements.text(row.file, definition)
         step = replace(step, line=default.lineno, statement=text)
-        queries: list[_Query] = []
-        value = self._slot_value(_Slot("local", row.frame, name), self.state(row.index))
+        queries: list[Query] = []
+        value = self._slot_value(Slot("local", row.frame, name), self.state(row.index))
         if _is_ref(value) and row.index:
-            slot = _Slot("object", value["ref"])
+            slot = Slot("object", value["ref"])
             if value["ref"] in self.state(row.index - 1).objects and self._last_change(slot, row.index):
-                queries.append(_Read(f"default of {name}", slot, row.index - 1))
+                queries.append(Read(f"default of {name}", slot, row.index - 1))
         for i in range(row.index - 1, -1, -1):
             made = self.rows[i]
             there = made.file == row.file and made.line == default.lineno
@@ -999,7 +1151,7 @@ class _Slicer:
                 return replace(step, line_event=i), queries + line.queries
         return step, queries
 
-    def _explain_free(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[_Query]]:
+    def _explain_free(self, step: ValueCause, row: Row, name: str) -> tuple[ValueCause, list[Query]]:
         """The line that gave a variable of an enclosing function its value."""
         enclosing = row.function.rpartition(".<locals>.")[0]
         home = self._home(row, enclosing)
@@ -1018,8 +1170,8 @@ class _Slicer:
                 and self._home(self.rows[self._began(made.frame, i)], enclosing) not in (home, None)
             ):
                 continue
-            slot = _Slot("local", made.frame, name)
-            return self._explain_change(replace(step, event=i), _Read(step.expression, slot, i), None)
+            slot = Slot("local", made.frame, name)
+            return self._explain_change(replace(step, event=i), Read(step.expression, slot, i), None)
         reason = f"it is a variable of {enclosing or 'the module'}, and no recorded event changed it"
         return replace(step, unknown=reason, **self._where(row)), []
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from deskcheck._version import __version__
@@ -20,6 +21,7 @@ from deskcheck.ask.results.rows import ScoredSample, reading
 from deskcheck.ask.results.statistics import BY_EXECUTION, FEW_CLUSTERS, few_clusters
 from deskcheck.ask.samples.prompts import YOURS
 from deskcheck.ask.scoring.score import Reading
+from deskcheck.files import write_file
 from deskcheck.view.page import page_of
 from deskcheck.view.report.comparing import (
     consistency_sheet,
@@ -28,6 +30,7 @@ from deskcheck.view.report.comparing import (
     models_sheet,
     power_sheet,
 )
+from deskcheck.view.report.failed_steps import AskedRecordings, event_of, lines_sheet, write_pages
 from deskcheck.view.report.rows import (
     COUNTED,
     INTERVAL,
@@ -61,6 +64,8 @@ class ReportPage:
     """Data of the page, JSON-able."""
     sheets: tuple[Sheet, ...]
     """Tables of the page."""
+    asked: AskedRecordings
+    """The recordings that the answers are about."""
 
 
 def report_of(
@@ -80,6 +85,7 @@ def report_of(
     views = [effect for effect in all_effects if effect.against == WITHOUT and effect.state]
     methods = [effect for effect in all_effects if effect not in views]
     failures = list(_failures(results))
+    asked = AskedRecordings()
     sheets = [
         _scores_sheet(results),
         leaderboard_sheet(results),
@@ -93,6 +99,7 @@ def report_of(
         lengths_sheet(lengths),
         *([slices_sheet(results, fields)] if fields else []),
         _failures_sheet(failures),
+        lines_sheet(results, asked),
         _usage_sheet(results, prices or {}),
         _excluded_sheet(results),
     ]
@@ -100,6 +107,7 @@ def report_of(
     filled = tuple(sheet.without(idle) for sheet in sheets if sheet.rows)
     facts = {
         "deskcheck": __version__,
+        "verdict": _verdict(results),
         "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "folders": sorted({result.folder for result in results}),
         "models": in_order(result.model for result in results),
@@ -111,13 +119,39 @@ def report_of(
         "failures": failures,
         "sheets": [sheet.to_dict() for sheet in filled],
     }
-    return ReportPage(facts=facts, sheets=filled)
+    return ReportPage(facts=facts, sheets=filled, asked=asked)
 
 
 def report_page(report: ReportPage) -> str:
     """The page, as HTML. Its figures are drawn in the browser, from the facts."""
-    title = f"{', '.join(report.facts['models'])}: {report.facts['samples']} answers"
-    return page_of("report", title, report.facts, bundle="report", images="data:")
+    return page_of("report", report.facts["verdict"], report.facts, bundle="report", images="data:")
+
+
+def write_report(report: ReportPage, out: Path, *, pages: int) -> tuple[int, int]:
+    """Write the page, and a folder beside it with up to so many pages of failing examples.
+
+    Returns the size of the page in bytes, and the number of the other pages. Raises InputError if a file
+    cannot be written.
+    """
+    count = write_pages(report.facts["failures"], report.asked, out.with_name(f"{out.stem}-pages"), pages)
+    return write_file(out, [report_page(report)]), count
+
+
+def _verdict(results: Sequence[Result]) -> str:
+    """The outcome in one sentence: how many answers of each model are right, the best model first."""
+    counts: dict[str, list[float]] = {}
+    for result in results:
+        counts.setdefault(result.model, []).extend(row.score for row in result.samples)
+    shares = {model: sum(scores) / len(scores) for model, scores in counts.items() if scores}
+    if not shares:
+        return "No answers"
+    (best, share), *others = sorted(shares.items(), key=lambda model_and_share: -model_and_share[1])
+    right = f"{sum(score == 1 for score in counts[best]):,} of {len(counts[best]):,}"
+    sentence = f"{best} answers {right} right ({share:.0%})"
+    if others:
+        more = "" if len(others) == 1 else f", and {len(others) - 1} more do worse"
+        sentence += f"; {others[0][0]} {others[0][1]:.0%}{more}"
+    return sentence
 
 
 _SCORED = {"cell_output": "by_value", "next_cell": "exact", "crash": "right_class"}
@@ -252,6 +286,7 @@ def _failures(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
             chosen = [*one_each, *(row for row in rows if row not in one_each)][:EXAMPLES]
             yield key_of(result) | {
                 "kind": kind,
+                "folder": result.folder,
                 "count": len(rows),
                 "n": len(result.samples),
                 "examples": [_example(row) for row in chosen],
@@ -271,6 +306,7 @@ def _example(row: ScoredSample) -> dict[str, Any]:
     return {
         "id": row.id,
         "program": row.program,
+        "event": event_of(row),
         "reason": row.reason,
         "texts": [[name, *_cut(text)] for name, text in texts.items() if text],
     }

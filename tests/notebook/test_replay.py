@@ -2,6 +2,9 @@
 
 import json
 import os
+import site
+import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ from typer.testing import CliRunner
 
 from deskcheck.cli import app
 from deskcheck.notebook.kernel.kernel import Surroundings
-from deskcheck.notebook.kernel.replayer import SandboxKernels, replay
+from deskcheck.notebook.kernel.replayer import SandboxKernels, packages, replay
 from deskcheck.notebook.settings import ReplayLimits
 from deskcheck.notebook.state.capture import StateLimits
 from deskcheck.notebook.state.state import states
@@ -208,3 +211,10 @@ def test_fixtures_of_nbclient_end_as_they_say(tmp_path: Path) -> None:
         assert [e.status for e in found.executions] == statuses, name
         assert read_trajectory(tmp_path / f"{name}.trajectory.parquet").steps == found.steps
         assert all(isinstance(step, Execution) for step in found.steps)
+
+
+def test_packages_are_those_of_importlib() -> None:
+    """Their names and versions, which importlib reads from the whole metadata."""
+    paths = [path for path in sys.path if path in {*site.getsitepackages()}]
+    theirs = {each.metadata["Name"]: each.version for each in metadata.distributions(path=paths)}
+    assert packages() == theirs

@@ -71,7 +71,7 @@ def open_in_browser(url: str) -> None:
 def kept_page() -> Path:
     """A file for a page to open. The browser may read it after the command, so it is not deleted.
 
-    Raises InputError if there is no place for temporary files.
+    Raises InputError if no folder for temporary files can be written.
     """
     try:
         with tempfile.NamedTemporaryFile(prefix="deskcheck-", suffix=".html", delete=False) as file:

@@ -177,7 +177,7 @@ def export_hf(
 
 
 Recorded = Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of recordings.")]
-Id = Annotated[
+RecordingId = Annotated[
     str | None,
     typer.Argument(metavar="[ID]", help="The recording; without it, the folder must have one."),
 ]
@@ -185,7 +185,7 @@ ProfileOut = Annotated[Path, typer.Option("--out", help="The file, with the suff
 
 
 @export.command("speedscope")
-def export_speedscope(folder: Recorded, recording_id: Id = None, *, out: ProfileOut) -> None:
+def export_speedscope(folder: Recorded, recording_id: RecordingId = None, *, out: ProfileOut) -> None:
     """Write the calls of a recording as a flame chart for https://www.speedscope.app."""
     from deskcheck.view.flame import speedscope
 
@@ -193,7 +193,7 @@ def export_speedscope(folder: Recorded, recording_id: Id = None, *, out: Profile
 
 
 @export.command("perfetto")
-def export_perfetto(folder: Recorded, recording_id: Id = None, *, out: ProfileOut) -> None:
+def export_perfetto(folder: Recorded, recording_id: RecordingId = None, *, out: ProfileOut) -> None:
     """Write the calls of a recording as a timeline for https://ui.perfetto.dev or chrome://tracing."""
     from deskcheck.view.flame import perfetto
 

@@ -211,14 +211,14 @@ class EnvironmentMask:
 
         masked_texts: places whose text was masked, so that no edit can follow.
         """
-        whole = texts.row(row)
-        masked = self._row(whole)
-        if masked != whole:
+        completed = texts.row(row)
+        masked = self._row(completed)
+        if masked != completed:
             masked_texts |= texts.latest
             return masked
         after_mask = not texts.edited.isdisjoint(masked_texts)
         masked_texts -= texts.latest
-        return whole if after_mask else row
+        return completed if after_mask else row
 
     def _row(self, row: Row) -> Row:
         changed: dict[str, Any] = {}

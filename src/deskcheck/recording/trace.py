@@ -588,12 +588,12 @@ class Trace:
         count = len(self.rows)
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(count))]
-        at = operator.index(index)
-        if at < 0:
-            at += count
-        if not 0 <= at < count:
+        position = operator.index(index)
+        if position < 0:
+            position += count
+        if not 0 <= position < count:
             raise IndexError(f"the trace has {count} events; there is none at {index}")
-        return Event(self.rows[at], partial(self._state, at))
+        return Event(self.rows[position], partial(self._state, position))
 
     def __iter__(self) -> Iterator[Event]:
         state = State()
@@ -639,8 +639,8 @@ class WholeTexts:
         self.edited: set[Place] = set()
         """Places whose text the latest row edits."""
         if state is not None:
-            for frame, known in state.frames.items():
-                self._follow(("frame", thread, frame), plain(known.locals))
+            for frame, frame_state in state.frames.items():
+                self._follow(("frame", thread, frame), plain(frame_state.locals))
             for file, names in state.globals.items():
                 self._follow(("file", thread, file), plain(names))
             for number, content in state.objects.items():

@@ -34,8 +34,8 @@ def spans_of(rows: Sequence[Row]) -> list[Span]:
     count = 0
 
     def close(end: int) -> None:
-        place, row = open_spans.pop()
-        spans[place] = Span(row.function, row.file, row.line, row.index, end, len(open_spans))
+        span_index, row = open_spans.pop()
+        spans[span_index] = Span(row.function, row.file, row.line, row.index, end, len(open_spans))
 
     for row in rows:
         if row.kind in _ENTERS or not open_spans:

@@ -248,7 +248,7 @@ def _asserted(text: str, expected: Expected) -> str | None:
 
 
 _TYPOGRAPHIC = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
-"""Quotation marks as they are printed in books."""
+"""Typographic quotation marks."""
 
 
 def _respelled(text: str, expected: Expected) -> str | None:
@@ -313,8 +313,8 @@ def _placed(text: str, expected: Expected) -> str | None:
 
 def _in_parentheses(text: str, expected: Expected) -> str | None:
     """The call of what the text says between its parentheses; ``(1, 2)`` is one tuple."""
-    whole = f"{expected.entry}(" in text or dotted_call(f"f({text}\n)") != "f"
-    return None if whole else f"{expected.entry}({text})"
+    is_whole_call = f"{expected.entry}(" in text or dotted_call(f"f({text}\n)") != "f"
+    return None if is_whole_call else f"{expected.entry}({text})"
 
 
 def _state(text: str, expected: Expected) -> str | None:
@@ -553,11 +553,11 @@ def _said(text: str, expected: Expected) -> str | None:
     if value := _IS_RETURNED.fullmatch(text):
         text = f"{value['head'] or ''} is {value['t']}"
     word = None if _REFERS_BACK.search(text) else _SO.search(text)
-    rest = text[word.end() :].strip() if word else ""
-    if (conclusion := rest.rstrip(".!")) and expected.reads(conclusion):
+    value_text = text[word.end() :].strip() if word else ""
+    if (conclusion := value_text.rstrip(".!")) and expected.reads(conclusion):
         return conclusion
-    if _RESULT.match(rest.removeprefix("the ")):
-        text = rest
+    if _RESULT.match(value_text.removeprefix("the ")):
+        text = value_text
     if len(clauses := _AND_RETURNS.split(text)) == 2 and not _DOES_ELSE.search(clauses[0]):
         text = clauses[1]
     for says in itertools.islice(_SAYS.finditer(text), _PARTS):
@@ -653,8 +653,8 @@ def _of_another(head: str, expected: Expected) -> bool:
         name = several["name"]
         again = len(re.findall(rf"\b{re.escape(name)}\b", head)) > 1
         return again or (name != expected.variable and name.lower() not in _GENERAL)
-    other = name != expected.variable and name.lower() not in _GENERAL
-    return other and expected.variable is not None and _NAME.fullmatch(name) is not None
+    is_other_name = name != expected.variable and name.lower() not in _GENERAL
+    return is_other_name and expected.variable is not None and _NAME.fullmatch(name) is not None
 
 
 _WHY = re.compile(r"\b(?:because|since|as the|which|due to|so that)\b", re.IGNORECASE)
@@ -906,19 +906,19 @@ def _only_value(text: str, expected: Expected) -> str | None:
     """The only literal of a sentence between the marks, apart from those in parentheses."""
     if not expected.marked or expected.question == "changes" or len(text) > _SENTENCE_CHARS:
         return None
-    literals, rest, position = set(), "", 0
+    literals, remainder, position = set(), "", 0
     while match := _LITERAL.search(text, position):
-        rest += text[position : match.start()]
+        remainder += text[position : match.start()]
         end = _bracketed_end(text, match.start()) if match["open"] else match.end()
         literal, position = text[match.start() : end], end
         if is_exact(literal):
             literals.add(literal)
-            rest += _HOLE
+            remainder += _HOLE
         elif match["open"] != "(":  # parentheses hold arguments, or an aside
             return None
-    rest += text[position:]
-    assigned = _IS_ASSIGNED.match(rest)
-    if len(literals) != 1 or any(form.search(rest) for form in (_DOUBT, _OPEN, _NO_ANSWER)):
+    remainder += text[position:]
+    assigned = _IS_ASSIGNED.match(remainder)
+    if len(literals) != 1 or any(form.search(remainder) for form in (_DOUBT, _OPEN, _NO_ANSWER)):
         return None
     if _UNIT.search(text) or (assigned and _of_another(assigned["head"].split()[-1], expected)):
         return None

@@ -47,7 +47,7 @@ class SamplesFile:
         day, _, time = match["date"].partition("T")
         self.started = seconds(day + "T" + time.replace("-", ":"), path)
         self.model = path.parent.name
-        """The model that the results name; the name of the folder if there are no results."""
+        """The model of the results; without results, the folder's name."""
         self.less_is_better: set[str] = set()
         results = path.with_name(f"results_{match['date']}.json")
         if results.exists():

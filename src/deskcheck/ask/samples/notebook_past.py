@@ -1,4 +1,4 @@
-"""What a kernel did in the cells before a target, as text, and whether an answer needs it.
+"""The earlier cells of a target as text: time, memory, changes. And whether an answer needs the state.
 
 After the runtime information of Themisto (Grotov and Titov 2025, arXiv:2504.12365): execution times, memory,
 and the state after each step of the history.

@@ -1,1 +1,1 @@
-"""What is kept of the events and texts of a run: without secrets, or only the last ones."""
+"""Filters of events and texts: they mask secrets, or keep only the last events."""

@@ -157,15 +157,15 @@ class _Thread:
         ]
         index = 0
         for frame in [*modules, *suspended, *(self.frames[number] for number in self.active)]:
-            made = frame.number > self.highest
+            is_new = frame.number > self.highest
             texts = (_text(frame.names), frame.stack, _text(files.pop(frame.file, {})), objects)
             caller = _text(frame.caller) if frame.caller else None
-            place = (frame.number, frame.function, frame.file, frame.line, frame.offset)
-            yield Row(thread, index, "call", *place, *texts, caller, None, None, None, gap)
+            facts = (frame.number, frame.function, frame.file, frame.line, frame.offset)
+            yield Row(thread, index, "call", *facts, *texts, caller, None, None, None, gap)
             index, objects = index + 1, None
-            if made or frame.number not in self.active:
-                kind = "return" if made else "yield"
-                yield Row(thread, index, kind, *place, None, None, None, None, None, "null", None, None, gap)
+            if is_new or frame.number not in self.active:
+                kind = "return" if is_new else "yield"
+                yield Row(thread, index, kind, *facts, None, None, None, None, None, "null", None, None, gap)
                 index += 1
 
 
@@ -184,8 +184,8 @@ def _bind(names: dict[str, Encoded], changes: dict[str, Encoded]) -> None:
 def _change(content: Content, change: Content) -> None:
     """Apply a stored change to the content of an object."""
     if "splice" in change:
-        at, removed, items = change["splice"]
-        content.setdefault("items", [])[at : at + removed] = items
+        offset, removed, items = change["splice"]
+        content.setdefault("items", [])[offset : offset + removed] = items
     if "fields" in change:
         _bind(content.setdefault("fields", {}), change["fields"])
     for key in ("length", "cut", "text"):
@@ -202,9 +202,9 @@ class FlightRecorder:
     most: number of events, after which further ones are not kept (`TraceLimits.events`).
     """
 
-    def __init__(self, flight: Flight, most: int) -> None:
+    def __init__(self, flight: Flight, max_events: int) -> None:
         self.flight = flight
-        self.most = most if flight.last is None else _ENDLESS
+        self.most = max_events if flight.last is None else _ENDLESS
         self.cut = False
         """Whether events are missing at the end."""
         self._threads: dict[int, _Thread] = {}
@@ -259,10 +259,10 @@ class FlightRecorder:
             shifts[number] = len(begin) - thread.dropped
             if begin:
                 sink(packed(begin))
-        left = self.most
-        while self._blocks and left > 0:
-            rows = [*_rows(self._blocks.popleft())][:left]
-            left -= len(rows)
+        budget = self.most
+        while self._blocks and budget > 0:
+            rows = [*_rows(self._blocks.popleft())][:budget]
+            budget -= len(rows)
             sink(packed(row._replace(index=row.index + shifts.get(row.thread, 0)) for row in rows))
 
     def ending(self, run_result: RunResult) -> RunResult:

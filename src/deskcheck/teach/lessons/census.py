@@ -61,10 +61,10 @@ class Census:
         """Each program as an item of a job, in the order of their first runs."""
         for places in self.runs():
             number = places[0]
-            digests = (self.known_by[_DIGEST * place : _DIGEST * (place + 1)] for place in places)
+            digests = (self.known_by[_DIGEST * run : _DIGEST * (run + 1)] for run in places)
             yield Item(
                 f"{self.programs[number]:016x}",
-                json.dumps([self.place(place) for place in places]),
+                json.dumps([self.place(run) for run in places]),
                 b"".join(digests).hex(),
             )
 

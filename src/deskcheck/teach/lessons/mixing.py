@@ -85,15 +85,15 @@ def add_mixed(
         return
     kept = summary.kept.setdefault("train", {})
     lessons = sum(counts["lessons"] for name, counts in kept.items() if name != NAME)
-    whole = lessons / (1 - sum(mix.share for mix in mixes))
-    wanted = [(mix, round(whole * mix.share)) for mix in mixes]
+    total = lessons / (1 - sum(mix.share for mix in mixes))
+    counted_mixes = [(mix, round(total * mix.share)) for mix in mixes]
     made_of = json.dumps([*settings.mix, *(sha256(mix.file) for mix in mixes), lessons, settings.tokenizer])
     digest = hashlib.sha256(made_of.encode()).hexdigest()
     path = folder / MIXED
     state = read_json(read_file(folder / STATE_NAME))
     if state.get(_MADE_OF) == digest and path.exists():
         return
-    _write(folder, wanted, settings, tokenizer, note)
+    _write(folder, counted_mixes, settings, tokenizer, note)
     table = pq.read_table(path, columns=["tokens", "trained_tokens"])
     tokens, trained = (pc.sum(table[name]).as_py() or 0 for name in ("tokens", "trained_tokens"))
     kept[NAME] = {"lessons": len(table), "tokens": tokens, "trained_tokens": trained}
@@ -103,7 +103,7 @@ def add_mixed(
 
 def _write(
     folder: Path,
-    wanted: Sequence[tuple[Mix, int]],
+    counted_mixes: Sequence[tuple[Mix, int]],
     settings: LessonSettings,
     tokenizer: AnyTokenizer,
     note: Callable[[str], None],
@@ -112,7 +112,7 @@ def _write(
     shard = LessonShard(folder, "mixed", schema(to_tokens.type if settings.ids else None))
     written = 0
     try:
-        for mix, count in wanted:
+        for mix, count in counted_mixes:
             rows = LessonRows(Ids(to_tokens.type, tokenizer.end) if settings.ids else None)
             examples = list(_examples(mix.file))
             random.Random(f"{settings.seed} {mix.file.name}").shuffle(examples)
@@ -141,29 +141,31 @@ def _fill(
     to_tokens: Any,
 ) -> int:
     """Adds `count` different examples to rows. Returns the number of those that were passed over."""
-    keys: set[int] = set()
+    hashes: set[int] = set()
     left_out = 0
-    for number, facts, asked, completion in examples:
+    for number, facts, prompt_text, completion in examples:
         if len(rows) == count:
             break
-        prefix, prompt = divided(asked)
+        prefix, prompt = divided(prompt_text)
         hashed = hashlib.blake2b(
             f"{prefix}\0{prompt}\0{completion}".encode("utf-8", "surrogatepass"), digest_size=8
         )
         key = int.from_bytes(hashed.digest(), "little")
-        if key in keys:
+        if key in hashes:
             continue
-        keys.add(key)
+        hashes.add(key)
         to_tokens.program(prefix)
         (encoded,) = to_tokens.encode([Lesson("", prompt, completion, None, None, 0)])
         if isinstance(encoded, str) or encoded.ignored + encoded.answer + 1 > budget:
             left_out += 1
             continue
         licence, train_ok = facts.get("licence"), facts.get("train_ok") is True
-        place = f"{source}:{number}"
-        sha = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        example_id = f"{source}:{number}"
+        sha = hashlib.sha256(prompt_text.encode("utf-8", "surrogatepass")).hexdigest()
         rows.where.append(len(rows.shared))
-        rows.shared.append(Shared(prefix, place, sha, NAME, "line", 0, source, licence, train_ok, "train"))
+        rows.shared.append(
+            Shared(prefix, example_id, sha, NAME, "line", 0, source, licence, train_ok, "train")
+        )
         rows.prompts.append(prompt)
         rows.completions.append(completion)
         rows.jumps.append(None)

@@ -99,9 +99,9 @@ class Choice:
         return sum(program.near is None for program in self.programs.values())
 
 
-def known_by(id_: str, sha256: str, events: int) -> bytes:
+def known_by(recording_id: str, sha256: str, events: int) -> bytes:
     """A digest that changes when a recording is replaced by a different one."""
-    return f"{id_}\0{sha256}\0{events}\n".encode("utf-8", "replace")
+    return f"{recording_id}\0{sha256}\0{events}\n".encode("utf-8", "replace")
 
 
 def origin(source: str, licence: str | None) -> str:

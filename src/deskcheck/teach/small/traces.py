@@ -40,8 +40,8 @@ def written_runs(
         # A token is at least a byte of text; digits and names are not longer than their text.
         longest = max(len("".join(parts[number]).encode("utf-8", "replace")) for number in numbers)
         read = model.read(texts, int(longest * _AS_LONG) + _MORE_TOKENS)
-        asked = {row: (trace_prompt(recordings[n].program, notation), "") for row, n in enumerate(numbers)}
-        for row, answer in read.ask(asked).items():
+        prompts = {row: (trace_prompt(recordings[n].program, notation), "") for row, n in enumerate(numbers)}
+        for row, answer in read.ask(prompts).items():
             number = numbers[row]
             predicted = read_trace(answer.text, notation, truncated=not answer.ended)
             yield (number, *_judged(recordings[number], predicted, answer.nll))
@@ -50,10 +50,10 @@ def written_runs(
 def _judged(recording: Recording, predicted: Predicted, nll: float | None) -> tuple[SteppedRun, RunAgreement]:
     start = start_of(recording)
     true = true_states(recording)
-    states, stop, why = predicted.states, predicted.stop, predicted.why
+    states, stop, stop_reason = predicted.states, predicted.stop, predicted.why
     next(true)
     if not states or state_text(states[0]) != start.state:
-        states, stop, why = states[:1], Stop.UNREADABLE, why or "the first state is another"
+        states, stop, stop_reason = states[:1], Stop.UNREADABLE, stop_reason or "the first state is another"
     later = states[1:]
     run = SteppedRun(
         start=start,
@@ -61,7 +61,7 @@ def _judged(recording: Recording, predicted: Predicted, nll: float | None) -> tu
         jumps=(1,) * len(later),
         nll=(nll, *[None] * (len(later) - 1)) if later else (),
         stop=stop,
-        why=why or None,
+        why=stop_reason or None,
     )
     return run, compare_runs(later, true, stop)
 
@@ -78,7 +78,7 @@ def exact_events(
     two events.
     """
     parts = _parts(recording, notation)
-    whole = limit is None or limit >= len(parts) - 1
+    is_complete = limit is None or limit >= len(parts) - 1
     parts = parts if limit is None else parts[: limit + 1]
     rows = model.read([program_text(recording.program)], 1)
     if not isinstance(rows, NetworkRows):
@@ -87,22 +87,22 @@ def exact_events(
             "a text is. Leave --each out."
         )
     decoder, (program,) = rows.decoder, rows.programs
-    asked = trace_prompt(recording.program, notation)
-    prompt = decoder.tokens(program, asked)
-    tokens = decoder.draft(asked, "".join(parts))
+    prompt_text = trace_prompt(recording.program, notation)
+    prompt = decoder.tokens(program, prompt_text)
+    tokens = decoder.draft(prompt_text, "".join(parts))
     ends = [0]
     for part in parts:
-        ends.append(ends[-1] + len(decoder.draft(asked, part)))
+        ends.append(ends[-1] + len(decoder.draft(prompt_text, part)))
     if ends[-1] != len(tokens):
         raise InputError(
             f"{recording.id}: a token belongs to two events, so that these cannot be judged apart."
         )
     start = min(len(common(program.tokens, prompt)), len(prompt) - 1)
     cache = rows.stacked([program], [start], start)
-    given = Pass([[*prompt[start:], *tokens]], [prompt[:start]], *cache, len(prompt) - start - 1)
-    best = decoder.run(given)[0][0].tolist()
+    first_pass = Pass([[*prompt[start:], *tokens]], [prompt[:start]], *cache, len(prompt) - start - 1)
+    best = decoder.run(first_pass)[0][0].tolist()
     right = [a == b for a, b in zip(best, [*tokens, decoder.end], strict=True)]
-    if not whole:
+    if not is_complete:
         right.pop()
     else:
         ends[-1] += 1

@@ -19,23 +19,23 @@ def bounded(lines: Iterable[str], tokens: int, narrower: str) -> str:
 
     tokens: estimated (`estimate_tokens`). narrower: what to ask for to see the rest.
     """
-    left = max(tokens - _RESERVED, 20)
-    shown: list[str] = []
-    rest = [line for text in lines for line in text.split("\n")]
-    while rest and left > 0:
-        cost = estimate_tokens(rest[0]) + 1
-        if cost > left:
+    remaining = max(tokens - _RESERVED, 20)
+    kept_lines: list[str] = []
+    queue = [line for text in lines for line in text.split("\n")]
+    while queue and remaining > 0:
+        cost = estimate_tokens(queue[0]) + 1
+        if cost > remaining:
             break
-        left -= cost
-        shown.append(rest.pop(0))
-    if rest and not shown:
-        line = rest.pop(0)
-        size = len(line) * left // (estimate_tokens(line) + 1)
-        shown.append(f"{line[:size]} (cut: {len(line) - size:,} characters)")
-    if rest:
-        more = sum(estimate_tokens(line) + 1 for line in rest)
-        shown.append(f"(cut: {len(rest):,} lines, about {more:,} tokens. {narrower})")
-    return "\n".join(shown)
+        remaining -= cost
+        kept_lines.append(queue.pop(0))
+    if queue and not kept_lines:
+        line = queue.pop(0)
+        size = len(line) * remaining // (estimate_tokens(line) + 1)
+        kept_lines.append(f"{line[:size]} (cut: {len(line) - size:,} characters)")
+    if queue:
+        more = sum(estimate_tokens(line) + 1 for line in queue)
+        kept_lines.append(f"(cut: {len(queue):,} lines, about {more:,} tokens. {narrower})")
+    return "\n".join(kept_lines)
 
 
 def marked(text: str) -> str:

@@ -80,29 +80,29 @@ class RecordingTools:
         if not module:
             self.inside(name)
         text = arguments.get("stdin")
-        given = ProgramInput(
+        program_input = ProgramInput(
             module=module,
             arguments=tuple(arguments.get("arguments", ())),
             stdin=None if text is None else text.encode("utf-8", "surrogatepass"),
         )
-        program = script_of([name], given, lambda text: None)
+        program = script_of([name], program_input, lambda text: None)
         return replace(program, extra=program.extra | {WITH_MODULES: True})
 
-    def test(self, id_: str) -> Program:
+    def test(self, test_id: str) -> Program:
         """The program that runs one test."""
-        file = id_.partition("::")[0]
+        file = test_id.partition("::")[0]
         self.inside(file)
-        if id_.startswith("-"):
-            raise InputError(f"{id_}: is not the id of a test. Write tests/test_x.py::test_name.")
+        if test_id.startswith("-"):
+            raise InputError(f"{test_id}: is not the id of a test. Write tests/test_x.py::test_name.")
         program = Program(
-            id=id_,
+            id=test_id,
             code="",
             filename=_PYTEST,
             path=str(self.root),
             source="pytest",
             extra={"script": True, "run": MODULE, "folder": str(self.root)},
         )
-        options = ("-q", "--no-header", "--tb=no", "-s", "-p", "no:cacheprovider", id_)
+        options = ("-q", "--no-header", "--tb=no", "-s", "-p", "no:cacheprovider", test_id)
         return with_input(program, ProgramInput(module=True, arguments=options))
 
     def record(self, program: Program) -> tuple[Recording, queries.Events]:
@@ -118,16 +118,16 @@ class RecordingTools:
 
     def opened(self, name: str, thread: int = 0) -> tuple[Recording, queries.Events]:
         """A recording by its id, ``FOLDER``, or ``FOLDER::ID``, and its events."""
-        folder, _, id_ = name.partition("::")
-        if not id_ and re.fullmatch(r"r\d+", folder):
-            path, id_ = self.out, folder
+        folder, _, recording_id = name.partition("::")
+        if not recording_id and re.fullmatch(r"r\d+", folder):
+            path, recording_id = self.out, folder
         else:
             path = self.inside(folder)
         recordings = Recordings(path)
-        if not id_ and len(recordings.ids) != 1:
+        if not recording_id and len(recordings.ids) != 1:
             listed = ", ".join(recordings.ids[:10])
             raise InputError(f"{folder}: has {len(recordings.ids)} recordings: give {folder}::ID. {listed}")
-        recording = recordings.named(id_) if id_ else recordings[recordings.ids[0]]
+        recording = recordings.named(recording_id) if recording_id else recordings[recordings.ids[0]]
         queries.trace_of(recording, thread)
         return recording, queries.Events(recording, recordings, thread)
 
@@ -280,12 +280,12 @@ def _all(calls: Sequence[_Called]) -> Iterator[_Called]:
         yield from _all(call.inner)
 
 
-def _fitting(roots: Sequence[_Called], most: int) -> int:
-    """The largest depth of which the tree has no more than a number of lines."""
+def _fitting(roots: Sequence[_Called], max_lines: int) -> int:
+    """The largest depth at which the tree has at most `max_lines` lines."""
     level, total, depth = list(roots), 0, 0
     while level:
         total += len(level)
-        if total > most and depth:
+        if total > max_lines and depth:
             break
         depth += 1
         level = [call for parent in level for call, _ in _in_rows(parent.inner) if call is not None]
@@ -293,17 +293,17 @@ def _fitting(roots: Sequence[_Called], most: int) -> int:
 
 
 def _in_rows(calls: Sequence[_Called]) -> Iterator[tuple[_Called | None, list[_Called]]]:
-    """The calls, where of many in a row of one function only some are shown: (None, those that are not)."""
+    """The calls. Of many in a row of one function only some are single: (None, the others)."""
     start = 0
     while start < len(calls):
         end = start
         while end < len(calls) and calls[end].function == calls[start].function:
             end += 1
         same = calls[start:end]
-        shown = same if len(same) <= _BY_ITSELF + 1 else [*same[: _BY_ITSELF - 1]]
-        yield from ((call, []) for call in shown)
-        if len(shown) < len(same):
-            yield None, [*same[len(shown) : -1]]
+        expanded = same if len(same) <= _BY_ITSELF + 1 else [*same[: _BY_ITSELF - 1]]
+        yield from ((call, []) for call in expanded)
+        if len(expanded) < len(same):
+            yield None, [*same[len(expanded) : -1]]
             yield same[-1], []
         start = end
 
@@ -371,30 +371,30 @@ def _state_lines(recording: Recording, index: int, names: Sequence[str], thread:
     yield f"event {index} of {len(trace):,}, {about}{value}: {_place(row, statements)}"
     active = state.active if row.frame in state.active else (*state.active, row.frame)
     for frame in reversed(active):
-        known = state.frames.get(frame)
-        if known is None:
+        frame_state = state.frames.get(frame)
+        if frame_state is None:
             continue
         if frame != row.frame:
-            yield f"  called from line {known.line} of {known.file} in {known.function}"
+            yield f"  called from line {frame_state.line} of {frame_state.file} in {frame_state.function}"
         yield from _names(recording, index, frame, names, thread)
     file = row.file
     if row.function != "<module>" and file in state.globals:
         yield f"  variables of {file}"
         for name, value_ in state.globals[file].items():
-            wanted = name in names if names else not _is_definition(value_, state)
-            if wanted and not name.startswith("__"):
+            is_listed = name in names if names else not _is_definition(value_, state)
+            if is_listed and not name.startswith("__"):
                 yield f"    {name} = {render(decode(value_, state.objects), max_chars=_VALUE_CHARS)}"
 
 
 def why_value(tools: RecordingTools, arguments: Mapping[str, Any]) -> str:
     recording, events = tools.opened(arguments["recording"], arguments.get("thread", 0))
-    at, expression = arguments.get("event"), arguments.get("expression")
-    if at is None and expression is None:
-        at = failing_event(events)
+    event, expression = arguments.get("event"), arguments.get("expression")
+    if event is None and expression is None:
+        event = failing_event(events)
     answer = why(
         recording,
         expression,
-        at=at,
+        at=event,
         steps=arguments.get("steps", 12),
         thread=arguments.get("thread", 0),
         conditions=True,
@@ -407,15 +407,15 @@ def _chain(answer: Answer) -> Iterator[str]:
     children: dict[int | None, list[ValueCause]] = {}
     for step in answer.steps:
         children.setdefault(step.parent, []).append(step)
-    shown: set[str] = set()
+    shown_places: set[str] = set()
 
     def tree(parent: int | None, depth: int) -> Iterator[str]:
         for step in children.get(parent, ()):
-            place = f"{step.file}:{step.line}"
-            code = f" `{step.statement}`" if step.statement and place not in shown else ""
-            shown.add(place)
+            position = f"{step.file}:{step.line}"
+            code = f" `{step.statement}`" if step.statement and position not in shown_places else ""
+            shown_places.add(position)
             how = "" if step.how in ("assigned", "changed") else f", {step.how}"
-            where = "" if step.event is None else f"  @{step.event}{how} {place}{code}"
+            where = "" if step.event is None else f"  @{step.event}{how} {position}{code}"
             note = re.sub(_NOT_RECORDED, r" (\1: not recorded)", step.unknown or "")
             yield f"{'  ' * depth}{step.expression} = {step.value}{where}{' ' * (note[:1] > '(')}{note}"
             yield from tree(step.number, depth + 1)
@@ -440,12 +440,12 @@ def find(tools: RecordingTools, arguments: Mapping[str, Any]) -> str:
     if len(asked) + exceptions != 1:
         raise InputError("give one of expression, changes, calls, exceptions and output.")
     _, events = tools.opened(arguments["recording"], arguments.get("thread", 0))
-    most = arguments.get("max_matches", 10)
+    max_matches = arguments.get("max_matches", 10)
     if exceptions:
-        findings = queries.find_exceptions(events, max_matches=most)
+        findings = queries.find_exceptions(events, max_matches=max_matches)
     else:
         ((name, text),) = asked.items()
-        findings = functions[name](events, text, max_matches=most)
+        findings = functions[name](events, text, max_matches=max_matches)
     lines = (line.replace("(--max-matches)", "(max_matches=)") for line in findings.lines())
     return tools.answer(lines, arguments.get("tokens", 1000), "Ask for something narrower.")
 

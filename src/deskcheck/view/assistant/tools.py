@@ -105,9 +105,9 @@ _KERNEL = {
 _NAME = {"type": "string", "minLength": 1, "description": "The name of a variable."}
 
 
-def _tokens(default: int, least: int = 0) -> dict[str, Any]:
+def _tokens(default: int, minimum: int = 0) -> dict[str, Any]:
     about = "Maximum number of tokens, estimated."
-    bounds = {"minimum": least, "maximum": MOST_TOKENS, "default": default}
+    bounds = {"minimum": minimum, "maximum": MOST_TOKENS, "default": default}
     return {"type": "integer", **bounds, "description": about}
 
 
@@ -126,8 +126,8 @@ def _on_recordings(function: Callable[[recordings.RecordingTools, Mapping[str, A
     return call
 
 
-def _integer(about: str, least: int = 0, **more: Any) -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "description": about, **more}
+def _integer(about: str, minimum: int = 0, **more: Any) -> dict[str, Any]:
+    return {"type": "integer", "minimum": minimum, "description": about, **more}
 
 
 def _text(about: str, **more: Any) -> dict[str, Any]:

@@ -81,12 +81,12 @@ class _Graph:
         todo = [query]
         edges: list[tuple[int, list[Query]]] = []
         while todo:
-            one = todo.pop()
-            if one in self._by_query:
+            next_query = todo.pop()
+            if next_query in self._by_query:
                 continue
-            step, key, further = self.slicer.explain(one)
+            step, key, further = self.slicer.explain(next_query)
             number = self._numbers.setdefault(key, len(self.nodes))
-            self._by_query[one] = number
+            self._by_query[next_query] = number
             if number == len(self.nodes):
                 prefix = len(step.expression) + 3  # the expression in backquotes, and a space
                 self.nodes.append([step.text[prefix:], step.event, []])

@@ -122,10 +122,10 @@ class _Run:
         return row.kind, row.function, self.text(row)
 
     def text(self, row: Row) -> str:
-        place = row.file, row.line
-        if place not in self._texts:
-            self._texts[place] = self.statements.line(*place) or f"line {row.line}"
-        return self._texts[place]
+        position = row.file, row.line
+        if position not in self._texts:
+            self._texts[position] = self.statements.line(*position) or f"line {row.line}"
+        return self._texts[position]
 
     def side(self, index: int) -> Side | None:
         if index >= len(self.rows):
@@ -180,15 +180,15 @@ def diff(a: Recording, b: Recording, *, max_partings: int = PARTINGS, thread: in
     while len(partings) < max_partings and (left_index < len(left) or right_index < len(right)):
         if left_index >= len(left) or right_index >= len(right):
             same = left_index if same is None else same
-            rest = len(left) - left_index, len(right) - right_index
+            remaining = len(left) - left_index, len(right) - right_index
             partings.append(
                 Parting(
                     "end",
                     left.side(left_index),
                     right.side(right_index),
                     {},
-                    rest[0],
-                    rest[1],
+                    remaining[0],
+                    remaining[1],
                     together=False,
                 )
             )
@@ -197,12 +197,12 @@ def diff(a: Recording, b: Recording, *, max_partings: int = PARTINGS, thread: in
             if not (exact and left.changes(left_index) == right.changes(right_index)):
                 exact = False
                 changed = left.changes(left_index) != (None,) * 5 or right.changes(right_index) != (None,) * 5
-                found = _differing(left, right, left_index, right_index) if changed else differing
-                if {*found.items()} - {*differing.items()}:
+                differences = _differing(left, right, left_index, right_index) if changed else differing
+                if {*differences.items()} - {*differing.items()}:
                     same = left_index if same is None else same
-                    new = {name: pair for name, pair in found.items() if differing.get(name) != pair}
+                    new = {name: pair for name, pair in differences.items() if differing.get(name) != pair}
                     partings.append(Parting("values", left.side(left_index), right.side(right_index), new))
-                differing = found
+                differing = differences
             left_index, right_index = left_index + 1, right_index + 1
             continue
         same = left_index if same is None else same

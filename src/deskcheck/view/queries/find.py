@@ -123,8 +123,8 @@ class Events:
                 size = file.metadata.row_group(group).num_rows
                 begin, end = max(first - start, 0), min(first + count - start, size)
                 if begin < end:
-                    wanted = [*names, "thread"] if several else list(names)
-                    table = file.read_row_group(group, columns=[*dict.fromkeys(wanted)], use_threads=False)
+                    needed = [*names, "thread"] if several else list(names)
+                    table = file.read_row_group(group, columns=[*dict.fromkeys(needed)], use_threads=False)
                     table = table.slice(begin, end - begin)
                     lists = [table.column(name).to_pylist() for name in names]
                     if several:
@@ -427,8 +427,8 @@ def find_calls(events: Events, text: str, *, max_matches: int = MATCHES) -> Find
     query = _call_query(text)
     findings = Findings(events.recording.id, f"calls of {text}")
     objects: dict[int, Content] = {}
-    wanted = [*query.arguments, *query.keywords.values()]
-    compares_contents = any(isinstance(value, list | dict | set | tuple) for value in wanted)
+    patterns = [*query.arguments, *query.keywords.values()]
+    compares_contents = any(isinstance(value, list | dict | set | tuple) for value in patterns)
     pending: list[tuple[Match, dict[str, Encoded]]] = []
     for index, columns in enumerate(events.columns(*_COLUMNS)):
         kind, _, function, file, line, local, _, changes, _ = columns
@@ -494,12 +494,12 @@ def _fits(
     for name, wanted in pairs:
         if wanted is ...:
             continue
-        given = values[name]
+        value = values[name]
         try:
-            if isinstance(wanted, bool | None) or isinstance(given, bool | None):
-                if given is not wanted:
+            if isinstance(wanted, bool | None) or isinstance(value, bool | None):
+                if value is not wanted:
                     return False
-            elif not _equals(repr(wanted)).holds({"given": given}, objects):
+            elif not _equals(repr(wanted)).holds({"given": value}, objects):
                 return False
         except (Unknown, NotThere, InputError, *FAILURES):
             return False

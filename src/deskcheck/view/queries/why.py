@@ -286,7 +286,7 @@ class Slicer:
         return event, line.queries
 
     def _ending(self, event: int | None) -> _Result:
-        """What an event returned, yielded or raised; without an event, the last exception."""
+        """The value that an event returned, yielded or raised; without an event, the last exception."""
         if event is None:
             raised = (i for i in range(len(self.rows) - 1, -1, -1) if self.rows[i].kind == "raise")
             event = next(raised, None)
@@ -304,13 +304,13 @@ class Slicer:
         bound: dict[int | str, set[str]] = {}
         last: dict[int, int] = {}
         files: dict[int, str] = {}
-        wanted = {f'"{name}"': name for name in expression.names}
+        quoted_names = {f'"{name}"': name for name in expression.names}
         for i, row in enumerate(self.rows):
             last[row.frame] = i
             files[row.frame] = row.file
             for owner, column in ((row.frame, row.locals), (row.file, row.globals)):
                 if column:
-                    bound.setdefault(owner, set()).update(n for w, n in wanted.items() if w in column)
+                    bound.setdefault(owner, set()).update(n for w, n in quoted_names.items() if w in column)
         for frame in sorted(last, key=lambda frame: -last[frame]):
             own, shared = bound.get(frame, set()), bound.get(files[frame], set())
             if not expression.names <= own | shared:
@@ -433,8 +433,8 @@ class Slicer:
                     if isinstance(root, ast.Subscript):
                         self._visit(root.slice, line, hidden)
                     root = root.value
-                known = isinstance(root, ast.Name) and root.id not in hidden
-                if not (known and self._visit_place(node, line)):
+                is_recorded_name = isinstance(root, ast.Name) and root.id not in hidden
+                if not (is_recorded_name and self._visit_place(node, line)):
                     self._visit(node.value, line, hidden)
             case ast.Call():
                 function = node.func
@@ -534,13 +534,13 @@ class Slicer:
         """The place that a name, attribute or item names; None for what is not recorded, such as a module."""
         state = self.state(event)
         if isinstance(node, ast.Name):
-            known = state.frames.get(frame)
-            if known is None:
+            frame_state = state.frames.get(frame)
+            if frame_state is None:
                 return None
-            if node.id in known.locals:
+            if node.id in frame_state.locals:
                 return Slot("local", frame, node.id)
-            if known.file in state.globals and node.id in state.globals[known.file]:
-                return Slot("global", known.file, node.id)
+            if frame_state.file in state.globals and node.id in state.globals[frame_state.file]:
+                return Slot("global", frame_state.file, node.id)
             return None
         if not isinstance(node, ast.Attribute | ast.Subscript):
             return None
@@ -615,16 +615,16 @@ class Slicer:
 
         skip: lines whose changes of objects do not count.
         """
-        own = self._last_write(slot, event)
+        last_write = self._last_write(slot, event)
         value = self._slot_value(slot, self.state(event))
-        floor = -1 if own is None else own[0]
+        floor = -1 if last_write is None else last_write[0]
         numbers = self.reached(value, self.state(event))
         if slot.kind == "object":
             numbers.add(int(slot.owner))
         inner = self._last_content_change(numbers, event, floor) if numbers else None
         while inner is not None and skip and self._changing_line(inner[0]) in skip:
             inner = self._last_content_change(numbers, inner[0] - 1, floor)
-        return inner or own
+        return inner or last_write
 
     def _changing_line(self, event: int) -> tuple[str, int] | None:
         """File and line that ran before an event in its frame."""
@@ -751,8 +751,8 @@ class Slicer:
         if number is None and query.slot.kind in ("local", "global"):
             queries = [*queries, *self._not_assigned(query, event)]
         if number is not None and step.line_event is not None:
-            known = query.skip | {(step.file, self.rows[step.line_event].line)}
-            queries.append(replace(query, at=event - 1, skip=known))
+            skipped = query.skip | {(step.file, self.rows[step.line_event].line)}
+            queries.append(replace(query, at=event - 1, skip=skipped))
         elif query.skip:
             queries = [replace(q, skip=query.skip) if isinstance(q, Read) else q for q in queries]
         return step, (query.slot, event), queries
@@ -1147,10 +1147,10 @@ class Slicer:
             if value["ref"] in self.state(row.index - 1).objects and self._last_change(slot, row.index):
                 queries.append(Read(f"default of {name}", slot, row.index - 1))
         for i in range(row.index - 1, -1, -1):
-            made = self.rows[i]
-            there = made.file == row.file and made.line == default.lineno
-            if there and made.kind == "line" and made.frame != row.frame:
-                line = _Line(made.frame, made.file, i, i, {})
+            made_by = self.rows[i]
+            is_default_line = made_by.file == row.file and made_by.line == default.lineno
+            if is_default_line and made_by.kind == "line" and made_by.frame != row.frame:
+                line = _Line(made_by.frame, made_by.file, i, i, {})
                 self._visit(default, line, frozenset())
                 return replace(step, line_event=i), queries + line.queries
         return step, queries
@@ -1160,21 +1160,21 @@ class Slicer:
         enclosing = row.function.rpartition(".<locals>.")[0]
         home = self._home(row, enclosing)
         for i in range(row.index - 1, -1, -1):
-            made = self.rows[i]
-            if not made.locals or f'"{name}"' not in made.locals or name not in loads(made.locals):
+            made_by = self.rows[i]
+            if not made_by.locals or f'"{name}"' not in made_by.locals or name not in loads(made_by.locals):
                 continue
-            inside = made.function.startswith(f"{enclosing}.<locals>.")
-            if made.function != enclosing and not inside:
+            inside = made_by.function.startswith(f"{enclosing}.<locals>.")
+            if made_by.function != enclosing and not inside:
                 continue
-            if made.function == enclosing:
-                if home is not None and made.frame != home:
+            if made_by.function == enclosing:
+                if home is not None and made_by.frame != home:
                     continue
-            elif made.kind == "call" or (
+            elif made_by.kind == "call" or (
                 home is not None
-                and self._home(self.rows[self._began(made.frame, i)], enclosing) not in (home, None)
+                and self._home(self.rows[self._began(made_by.frame, i)], enclosing) not in (home, None)
             ):
                 continue
-            slot = Slot("local", made.frame, name)
+            slot = Slot("local", made_by.frame, name)
             return self._explain_change(replace(step, event=i), Read(step.expression, slot, i), None)
         reason = f"it is a variable of {enclosing or 'the module'}, and no recorded event changed it"
         return replace(step, unknown=reason, **self._where(row)), []
@@ -1204,9 +1204,9 @@ class Slicer:
                 return None
             quoted = f'"{number}":{{"kind"'
             for i in range(row.index):
-                made = self.rows[i]
-                if made.objects and quoted in made.objects:
-                    return made.frame if made.function == enclosing else None
+                made_by = self.rows[i]
+                if made_by.objects and quoted in made_by.objects:
+                    return made_by.frame if made_by.function == enclosing else None
         return None
 
 

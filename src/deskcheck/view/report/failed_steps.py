@@ -46,7 +46,7 @@ _KINDS: dict[type[ast.AST], str] = {
 
 
 class AskedRecordings:
-    """The recordings that run folders were asked about, as far as they are still there."""
+    """The recordings that the run folders name, if they still exist."""
 
     def __init__(self) -> None:
         self._folders: dict[str, tuple[Recordings, ...]] = {}
@@ -56,20 +56,20 @@ class AskedRecordings:
         """The recording of a program, by the run folder that has answers about it."""
         if folder not in self._folders:
             self._folders[folder] = tuple(_opened(Path(folder)))
-        recordings = next((one for one in self._folders[folder] if program in one), None)
+        recordings = next((candidate for candidate in self._folders[folder] if program in candidate), None)
         return None if recordings is None else recordings[program]
 
     def kind_of_line(self, folder: str, row: ScoredSample) -> str | None:
         """The kind of the statement that an answer is about, or whose effect was predicted wrong first."""
-        place = self._place(folder, row)
-        if place is None:
+        shard_row = self._place(folder, row)
+        if shard_row is None:
             return None
         key = (folder, row.program)
         if key not in self._statements:
             recording = self.recording(*key)
             self._statements[key] = None if recording is None else SourceStatements(recording)
         statements = self._statements[key]
-        statement = None if statements is None else statements.at(*place)
+        statement = None if statements is None else statements.at(*shard_row)
         return None if statement is None else _kind(statement)
 
     def _place(self, folder: str, row: ScoredSample) -> tuple[str, int] | None:
@@ -108,7 +108,7 @@ def _opened(folder: Path) -> Iterator[Recordings]:
             yield Recordings(Path(path))
 
 
-def lines_sheet(results: Sequence[Result], asked: AskedRecordings) -> Sheet:
+def lines_sheet(results: Sequence[Result], recordings: AskedRecordings) -> Sheet:
     """Wrong answers by the kind of line."""
     rows: list[tuple[Any, ...]] = []
     for result in results:
@@ -117,7 +117,7 @@ def lines_sheet(results: Sequence[Result], asked: AskedRecordings) -> Sheet:
         for row in result.samples:
             if row.run and row.score == 1:
                 continue
-            kind = asked.kind_of_line(result.folder, row)
+            kind = recordings.kind_of_line(result.folder, row)
             if kind is not None:
                 totals[kind] += 1
                 wrong[kind] += row.score < 1
@@ -164,8 +164,8 @@ def write_pages(failures: Sequence[dict[str, Any]], asked: AskedRecordings, fold
                 write_file(folder / name, page)
                 written.add(name)
             event = example["event"]
-            place = "" if predicted or event is None else f"#event={event}"
-            example["page"] = f"{folder.name}/{name}{place}"
+            anchor = "" if predicted or event is None else f"#event={event}"
+            example["page"] = f"{folder.name}/{name}{anchor}"
     return len(written)
 
 

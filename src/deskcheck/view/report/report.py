@@ -128,7 +128,7 @@ def report_page(report: ReportPage) -> str:
 
 
 def write_report(report: ReportPage, out: Path, *, pages: int) -> tuple[int, int]:
-    """Write the page, and a folder beside it with up to so many pages of failing examples.
+    """Write the page, and beside it a folder with pages of failing examples, at most `pages`.
 
     Returns the size of the page in bytes, and the number of the other pages. Raises InputError if a file
     cannot be written.

@@ -84,13 +84,13 @@ def _entries(without: Result, with_: Result, ids: frozenset[str] | None) -> tupl
     """
     clusters = {row.id: row.cluster for row in without.samples}
     texts: list[Entry] = []
-    asked: set[str] = set()
+    views_asked: set[str] = set()
     for metric in METRICS:
         scores = [by_sample(result.samples, metric) for result in (without, with_)]
         both = [id_ for id_ in scores[0] if id_ in scores[1] and (ids is None or id_ in ids)]
         if not both:
             return None
-        asked.update(both)
+        views_asked.update(both)
         for by_id in scores:
             mean = mean_interval(
                 [by_id[id_] for id_ in both], [clusters[id_] for id_ in both], by_execution=True
@@ -99,4 +99,4 @@ def _entries(without: Result, with_: Result, ids: frozenset[str] | None) -> tupl
         before, after = ({id_: by_id[id_] for id_ in both} for by_id in scores)
         effect = paired_difference(before, after, clusters, by_execution=True)
         texts.append(f"{effect.value:+.3f} ({interval_text(effect, form='+.3f')})")
-    return (len(asked), len({clusters[id_] for id_ in asked}), *texts)
+    return (len(views_asked), len({clusters[id_] for id_ in views_asked}), *texts)

@@ -142,6 +142,14 @@ def test_names_that_share_an_object(page: Page, lines: Folder) -> None:
     assert held["row"].startswith("#")
     targets = page.js("return [...document.querySelectorAll('.arrows path[data-to]')].map(e => e.dataset.to)")
     assert targets.count(held["row"][1:]) == 4  # row, twice in grid, in names
+    crossed = page.js(
+        "const all = [...document.querySelectorAll('.arrows path[data-to]')].map(e => e.getPointAtLength(0));"
+        "const origin = document.querySelector('.arrows').getBoundingClientRect();"
+        "return all.filter(({x, y}) => [...document.querySelectorAll('.frame .ref, .frame button')].some(e => {"
+        "const r = e.getBoundingClientRect(); const top = r.top - origin.top, left = r.left - origin.left;"
+        "return y > top && y < top + r.height && x < left + r.width; })).length"
+    )
+    assert crossed == 0  # arrows begin at the edge of a box, so they run through no text
     assert (
         held["grid"][1:]
         in page.js(  # grid holds itself

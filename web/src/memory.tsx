@@ -737,12 +737,14 @@ function drawArrows(panel: HTMLDivElement): void {
   const [frames, heap] = [panel.querySelector(".frames")!, panel.querySelector(".heap")!].map((column) => column.getBoundingClientRect().right - origin.left) as [number, number];
   const boxes = references.map((reference) => {
     const card = panel.querySelector<HTMLElement>(`[data-object="${reference.dataset.to}"]`);
-    return card && { reference, from: reference.getBoundingClientRect(), to: card.getBoundingClientRect() };
+    const holder = reference.closest<HTMLElement>(".frame, [data-object]") ?? reference;
+    const edge = Math.max(holder.getBoundingClientRect().right, reference.getBoundingClientRect().right);
+    return card && { reference, from: reference.getBoundingClientRect(), edge, to: card.getBoundingClientRect() };
   });
   for (const box of boxes) {
     if (!box) continue;
     const { reference, from, to } = box;
-    const x = from.right - origin.left + 2;
+    const x = box.edge - origin.left; // of the box around it: no text is crossed
     const y = from.top + from.height / 2 - origin.top;
     const left = to.left - origin.left;
     const right = to.right - origin.left;

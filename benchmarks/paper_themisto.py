@@ -12,6 +12,7 @@ import argparse
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks._commands import run
@@ -121,9 +122,13 @@ def answers(folder: Path, options: argparse.Namespace) -> None:
 
 
 def page(folder: Path, options: argparse.Namespace) -> None:
-    """The tables, as `deskcheck report --table themisto` prints them: into --publish, or printed."""
+    """The tables, as `deskcheck report --table themisto` prints them: into --publish, or printed.
+
+    The second has the view `full` alone.
+    """
     logs = read_logs([folder / "answers"])
-    sheets = themisto_sheets(logs.results)
+    table, by_need = themisto_sheets(logs.results)
+    sheets = table, replace(by_need, rows=[row for row in by_need.rows if row[2] == "full"])
     what = options.notebooks or f"scripted people, {options.seeds} seeds with 4 notebooks each"
     text = f"# Themisto, small\n\nWritten by `make paper-themisto` ({what}).\n\n" + "\n".join(
         f"## {sheet.title}\n\n{sheet.markdown()}\n{sheet.note}\n" for sheet in sheets

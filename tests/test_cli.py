@@ -749,6 +749,8 @@ WITHOUT_JSON = {
     "mcp": "serves, and speaks JSON-RPC",
     "notebooks mcp": "is another name of it",
     "env freeze": "prints a requirements file",
+    "runs export speedscope": "writes JSON",
+    "runs export perfetto": "writes JSON",
     "env remove": "prints nothing",
 }
 

@@ -173,7 +173,7 @@ def test_the_same_outputs_as_nbclient(tmp_path: Path) -> None:
         *WIDGETS,
     )
     book = nbformat.reads(text.decode(), as_version=4)
-    nbclient.NotebookClient(book, allow_errors=True, kernel_name="python3").execute()
+    nbclient.NotebookClient(book, allow_errors=True, kernel_name="python3", timeout=60).execute()
     found = replay(
         parse_notebook(text, name="n"),
         tmp_path / "n.trajectory.parquet",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from deskcheck.recorder.filters.flight import Flight, FlightRecorder
+from deskcheck.recorder.filters.flight import FlightRecorder
+from deskcheck.recorder.filters.selection import Flight
 from deskcheck.recorder.programs import record_programs
 from deskcheck.recorder.settings import RecordSettings
 from deskcheck.recording import Program, Recording

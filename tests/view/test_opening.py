@@ -11,7 +11,7 @@ from deskcheck.recording.reader import Recordings
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.view.queries.opening import opening_event
 from deskcheck.view.queries.why import why
-from tests.view.browsing import MISSING, Keys, Page, until
+from tests.view.browsing import MISSING, NEEDS_AXE, Keys, Page, until
 
 CAUGHT = """import os
 
@@ -147,6 +147,7 @@ def test_imports_are_few_words(page: Page, recordings: Recordings) -> None:
 
 
 @needs_browser
+@NEEDS_AXE
 def test_a_click_on_a_value_says_why(page: Page, recordings: Recordings) -> None:
     """The page's steps are the lines of `deskcheck why`; their links go to the events; Escape closes."""
     recording = recordings["exits well"]

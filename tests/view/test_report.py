@@ -361,7 +361,7 @@ def test_the_command(runs: Mapping[str, Path], tmp_path: Path) -> None:
     report(runs["both"], "--out", tmp_path / "page.html")
     assert "Content-Security-Policy" in (tmp_path / "page.html").read_text()
     for wrong, message in (
-        (["--table", "word"], "markdown, latex and csv"),
+        (["--table", "word"], "markdown, latex, csv and themisto"),
         (["--out", str(tmp_path / "no" / "page.html")], "cannot be written"),
     ):
         with pytest.raises(DeskcheckError, match=message):

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 from deskcheck.errors import InputError
-from deskcheck.recorder.filters.flight import Flight
+from deskcheck.recorder.filters.selection import Flight
 from deskcheck.sandbox.confinement import Confinement
 from deskcheck.sandbox.determinism import Determinism
 from deskcheck.sandbox.limits import Limits

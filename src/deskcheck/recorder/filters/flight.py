@@ -9,58 +9,19 @@ import io
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from deskcheck.recorder.filters.selection import ENDLESS, Flight
 from deskcheck.recording.block import MAGIC, packed, save
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.spool import SpooledBlocks, events_in, events_of
 from deskcheck.recording.trace import EARLIER, Row
 from deskcheck.recording.value import Content, Encoded, loads
-from deskcheck.settings import Setting
 from deskcheck.tracer.limits import TraceLimits
 
 _LEAVES = frozenset({"return", "unwind", "yield"})
-_ENDLESS = 1 << 62
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flight:
-    """Which events of a run are kept."""
-
-    last: Annotated[
-        int | None,
-        Setting(
-            "Keep only the last N events, and the state at their start: for long runs, in bounded memory and "
-            "on disk.",
-            min=1,
-            metavar="N",
-        ),
-    ] = None
-    begin: Annotated[
-        str | None,
-        Setting(
-            "Keep the events from the first call of this function on, named as for --only.",
-            flag="--from",
-            metavar="FUNCTION",
-        ),
-    ] = None
-
-    def __bool__(self) -> bool:
-        return self.last is not None or self.begin is not None
-
-    @property
-    def leaving_out(self) -> dict[str, Any]:
-        """The settings that leave events out, by name."""
-        return {name: value for name, value in (("last", self.last), ("from", self.begin)) if value}
-
-    def limits(self, limits: TraceLimits) -> TraceLimits:
-        """The limits of the tracer, which must not stop before the kept events."""
-        return replace(limits, events=_ENDLESS) if self else limits
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(slots=True)
@@ -204,7 +165,7 @@ class FlightRecorder:
 
     def __init__(self, flight: Flight, max_events: int) -> None:
         self.flight = flight
-        self.most = max_events if flight.last is None else _ENDLESS
+        self.most = max_events if flight.last is None else ENDLESS
         self.cut = False
         """Whether events are missing at the end."""
         self._threads: dict[int, _Thread] = {}

@@ -29,6 +29,7 @@ from deskcheck.view.assistant.answers import bounded, marked
 from deskcheck.view.queries import find as queries
 from deskcheck.view.queries.diff import diff
 from deskcheck.view.queries.statements import SourceStatements
+from deskcheck.view.queries.threads import trace_of
 from deskcheck.view.queries.why import CODE, Answer, ValueCause, why
 
 _PYTEST = "pytest/__main__.py"
@@ -128,7 +129,7 @@ class RecordingTools:
             listed = ", ".join(recordings.ids[:10])
             raise InputError(f"{folder}: has {len(recordings.ids)} recordings: give {folder}::ID. {listed}")
         recording = recordings.named(recording_id) if recording_id else recordings[recordings.ids[0]]
-        queries.trace_of(recording, thread)
+        trace_of(recording, thread)
         return recording, queries.Events(recording, recordings, thread)
 
 

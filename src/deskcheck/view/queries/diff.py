@@ -12,8 +12,8 @@ from typing import Any
 from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import Row
 from deskcheck.recording.value import decode, loads, render
-from deskcheck.view.queries.find import trace_of
 from deskcheck.view.queries.statements import SourceStatements
+from deskcheck.view.queries.threads import trace_of
 
 PARTINGS = 10
 VALUE_CHARS = 60

@@ -18,9 +18,10 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import Trace, content_after, edited
+from deskcheck.recording.trace import content_after, edited
 from deskcheck.recording.value import Content, Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, Unknown
+from deskcheck.view.queries.threads import trace_of
 
 MATCHES = 20
 VALUE_CHARS = 60
@@ -86,14 +87,6 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """The fields as values for JSON."""
         return asdict(self)
-
-
-def trace_of(recording: Recording, thread: int) -> Trace:
-    """The trace of a thread. Raises InputError if the recording does not have it."""
-    count = len(recording.traces)
-    if not 0 <= thread < count:
-        raise InputError(f"--thread {thread}: {recording.id} has {count} threads, counted from 0.")
-    return recording.traces[thread]
 
 
 class Events:

@@ -16,7 +16,6 @@ from deskcheck.recording.recording import Recording
 from deskcheck.recording.trace import EARLIER, Row, State, Trace
 from deskcheck.recording.value import Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, SeenObject, Unknown
-from deskcheck.view.queries.find import trace_of
 from deskcheck.view.queries.statements import (
     Place,
     SourceStatements,
@@ -29,6 +28,7 @@ from deskcheck.view.queries.statements import (
     sources_of,
     targets,
 )
+from deskcheck.view.queries.threads import trace_of
 
 STEPS = 10
 VALUE_CHARS = 60

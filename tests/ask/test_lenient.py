@@ -151,3 +151,10 @@ def code(text: str) -> str:
     """A text as the tables of the page show it."""
     shown = text.replace("\n", "⏎").replace("|", "\\|")
     return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
+
+
+def test_a_tuple_after_is_is_no_aside() -> None:
+    """The parentheses of a value that has names in it, after words."""
+    for text in ("(True, 0)", "(True, [[1], [1], [0]])", "(None, 'ab')"):
+        expected = Expected(form="value", right=text, question="output")
+        assert read_leniently(f"The answer is {text}", expected) == text

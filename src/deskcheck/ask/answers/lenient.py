@@ -678,6 +678,8 @@ def _explained(text: str, expected: Expected) -> str | None:
         after = [match for form in (_SO, _AFTER_DASH) if (match := form.search(text)) and match.start()]
         reason = next((match for match in after if expected.reads(text[: match.start()])), None)
     answer = text[: reason.start()].rstrip(" ,;(-\u2013\u2014") if reason else ""
+    if reason and not expected.reads(answer) and expected.reads(reason[0].strip()):  # a tuple, no aside
+        return None
     return answer if answer and not _DOUBT.search(answer) else None
 
 

@@ -571,7 +571,8 @@ fast_changes(Thread *t, Rec *r, View *v, Buf *changed)
 {
     const Info *info = v->info;
     bool lost = false;
-    uint64_t stored = r->seen >= t->quiet && t->at.frame == v->i ? t->at.stored | info->cells : ~0ull;
+    uint64_t stored = !r->merged && r->seen >= t->quiet && t->at.frame == v->i ? t->at.stored | info->cells : ~0ull;
+    r->merged = false;
     t->refs.n = 0;
     r->seen = t->stamp;
     bool same_refs = info->nnames && refers_as_before(t, r, v, stored);
@@ -616,6 +617,7 @@ frame_changes(Thread *t, Rec *r, View *views, int nviews, Pys *stack, Buf *chang
         if (changed->n) buf_byte(changed, '}');
         return failed ? failed : stack ? stack_changes(t, r, stack, stack_text) : 0;
     }
+    r->merged = true;
     Nows mine = l;
     l = (Nows){0};
     t->refs.n = 0;

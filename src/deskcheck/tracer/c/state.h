@@ -62,6 +62,7 @@ typedef struct Rec {
     Objs left;                   /* of frames that it called and that have ended: they keep their numbers until its next event */
     int line, last_line, last_offset;
     uint64_t seen;               /* the event at which its variables were looked at last */
+    bool merged;                 /* its variables then were those of several frames: of comprehensions, too */
     bool moves;                  /* an iterator is among its refs */
     bool active, bypassed;       /* it is among `active`; there only because a `throw` goes past it */
     bool propagating, closing, unfolding, after_comprehension;

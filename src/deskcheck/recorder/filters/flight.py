@@ -17,7 +17,7 @@ from deskcheck.recording.block import MAGIC, packed, save
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.spool import SpooledBlocks, events_in, events_of
-from deskcheck.recording.trace import EARLIER, Row
+from deskcheck.recording.trace import EARLIER, Row, edited
 from deskcheck.recording.value import Content, Encoded, loads
 from deskcheck.tracer.limits import TraceLimits
 
@@ -138,6 +138,8 @@ def _bind(names: dict[str, Encoded], changes: dict[str, Encoded]) -> None:
     for name, value in changes.items():
         if isinstance(value, dict) and "unbound" in value:
             names.pop(name, None)
+        elif isinstance(value, dict) and "edit" in value:
+            names[name] = edited(names.get(name), value)
         else:
             names[name] = value
 

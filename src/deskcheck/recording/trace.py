@@ -277,6 +277,17 @@ def _bound(names: Mapping[str, Encoded], changes: Mapping[str, Encoded]) -> Mapp
     return _with(names, changes)
 
 
+def bind(names: dict[str, Encoded], changes: Mapping[str, Encoded]) -> None:
+    """Bind, rebind and unbind names in place, as a stored change says (format.md, *State*)."""
+    for name, value in changes.items():
+        if isinstance(value, dict) and "unbound" in value:
+            names.pop(name, None)
+        elif isinstance(value, dict) and "edit" in value:
+            names[name] = edited(names.get(name), value)
+        else:
+            names[name] = value
+
+
 def edited(old: Encoded, change: Mapping[str, Any]) -> Encoded:
     """The text of a name after an edit (format.md, *State*)."""
     at, removed, text = change["edit"]

@@ -17,7 +17,7 @@ from deskcheck.recording.block import MAGIC, packed, save
 from deskcheck.recording.block import rows as block_rows
 from deskcheck.recording.recording import RunResult
 from deskcheck.recording.spool import SpooledBlocks, events_in, events_of
-from deskcheck.recording.trace import EARLIER, Row, edited
+from deskcheck.recording.trace import EARLIER, Row, bind
 from deskcheck.recording.value import Content, Encoded, loads
 from deskcheck.tracer.limits import TraceLimits
 
@@ -68,11 +68,11 @@ class _Thread:
             if frame.caller is not None:
                 self._calling(frame.caller)
         if row.locals:
-            _bind(frame.names, loads(row.locals))
+            bind(frame.names, loads(row.locals))
         if row.stack:
             frame.stack = row.stack
         if row.globals:
-            _bind(self.globals.setdefault(row.file, {}), loads(row.globals))
+            bind(self.globals.setdefault(row.file, {}), loads(row.globals))
         if row.objects:
             for key, change in loads(row.objects).items():
                 if change is None:
@@ -90,7 +90,7 @@ class _Thread:
         names, stack = caller.pop("locals", {}), caller.pop("stack", None)
         if calling is not None:
             calling.offset = caller["offset"]
-            _bind(calling.names, names)
+            bind(calling.names, names)
             if stack is not None:
                 calling.stack = json.dumps(stack)
 
@@ -134,23 +134,13 @@ def _text(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False) if value else None
 
 
-def _bind(names: dict[str, Encoded], changes: dict[str, Encoded]) -> None:
-    for name, value in changes.items():
-        if isinstance(value, dict) and "unbound" in value:
-            names.pop(name, None)
-        elif isinstance(value, dict) and "edit" in value:
-            names[name] = edited(names.get(name), value)
-        else:
-            names[name] = value
-
-
 def _change(content: Content, change: Content) -> None:
     """Apply a stored change to the content of an object."""
     if "splice" in change:
         offset, removed, items = change["splice"]
         content.setdefault("items", [])[offset : offset + removed] = items
     if "fields" in change:
-        _bind(content.setdefault("fields", {}), change["fields"])
+        bind(content.setdefault("fields", {}), change["fields"])
     for key in ("length", "cut", "text"):
         if key in change:
             if change[key] is None:

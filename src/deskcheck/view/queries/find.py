@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from deskcheck.errors import InputError
 from deskcheck.recording.reader import Recordings
 from deskcheck.recording.recording import Recording
-from deskcheck.recording.trace import content_after, edited
+from deskcheck.recording.trace import bind, content_after
 from deskcheck.recording.value import Content, Encoded, decode, loads, render
 from deskcheck.view.queries.evaluator import FAILURES, Expression, NotThere, Unknown
 from deskcheck.view.queries.threads import trace_of
@@ -196,20 +196,20 @@ class _Pass:
                 changed = _apply(self.objects, objects)
                 self.version += len(self.read.intersection(changed))
             if global_ and self.mentions(global_) and (changes := self._changes(global_)):
-                _bind(self.globals.setdefault(file, {}), changes)
+                bind(self.globals.setdefault(file, {}), changes)
                 self.version += 1
             if caller and self.mentions(caller):
                 calling: dict[str, Any] = loads(caller)
                 # Bound in the middle of a line: it is seen at the next event of that frame.
                 if changes := self._relevant(calling.get("locals", {})):
                     calling_frame = frames.setdefault(calling["frame"], _Frame())
-                    _bind(calling_frame.names, changes)
+                    bind(calling_frame.names, changes)
                     calling_frame.stale = True
             frame = frames.get(number)
             if local and self.mentions(local) and (changes := self._changes(local)):
                 if frame is None:
                     frame = frames[number] = _Frame()
-                _bind(frame.names, changes)
+                bind(frame.names, changes)
                 frame.stale = True
             if frame is None:
                 frame = shared.get(file)
@@ -237,16 +237,6 @@ class _Pass:
             except KeyError:  # without objects
                 texts[name] = "..."
         return texts
-
-
-def _bind(names: dict[str, Encoded], changes: dict[str, Encoded]) -> None:
-    for name, value in changes.items():
-        if isinstance(value, dict) and "unbound" in value:
-            names.pop(name, None)
-        elif isinstance(value, dict) and "edit" in value:
-            names[name] = edited(names.get(name), value)
-        else:
-            names[name] = value
 
 
 def find(events: Events, text: str, *, max_matches: int = MATCHES) -> Findings:

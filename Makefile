@@ -57,7 +57,7 @@ demo: .venv-demo/.installed
 	.venv-demo/bin/python -m deskcheck models step runs/demo/unseen --out runs/demo/nano.json
 	rm -rf runs/demo/nano
 	.venv-demo/bin/python -m deskcheck ask runs/demo/unseen --question output --method dynamic_scratchpad \
-	    --model taught/nano --model deskcheck/guess --out runs/demo/nano
+	    --model taught/nano --model deskcheck/guess --max-steps 100 --out runs/demo/nano
 	.venv-demo/bin/python -m deskcheck view runs/demo/examples bank.transfer --out runs/demo/trace.html
 	.venv-demo/bin/python -m deskcheck view runs/demo/unseen --beside runs/demo/nano.json --out runs/demo/mistake.html
 	.venv-demo/bin/python -m deskcheck report "$$(ls -td runs/demo/stdlib/ask/*/ | head -1)" runs/demo/nano \

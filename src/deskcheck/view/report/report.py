@@ -145,13 +145,17 @@ def _verdict(results: Sequence[Result]) -> str:
     shares = {model: sum(scores) / len(scores) for model, scores in counts.items() if scores}
     if not shares:
         return "No answers"
-    (best, share), *others = sorted(shares.items(), key=lambda model_and_share: -model_and_share[1])
-    right = f"{sum(score == 1 for score in counts[best]):,} of {len(counts[best]):,}"
-    sentence = f"{best} answers {right} right ({share:.0%})"
-    if others:
-        more = "" if len(others) == 1 else f", and {len(others) - 1} more do worse"
-        sentence += f"; {others[0][0]} {others[0][1]:.0%}{more}"
-    return sentence
+    models = sorted(shares, key=lambda model: -shares[model])
+    right = {
+        model: (f"{sum(score == 1 for score in scores):,} of {len(scores):,}", f"({shares[model]:.0%})")
+        for model, scores in counts.items()
+        if scores
+    }
+    sentence = f"{models[0]} answers {' right '.join(right[models[0]])}"
+    if len(models) > 1:
+        sentence += f", {models[1]} {' '.join(right[models[1]])}"
+    more = len(models) - 2
+    return f"{sentence}, and {more} more model{'s' * (more > 1)}" if more > 0 else sentence
 
 
 _SCORED = {"cell_output": "by_value", "next_cell": "exact", "crash": "right_class"}

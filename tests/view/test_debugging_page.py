@@ -42,7 +42,10 @@ def test_the_task_for_vs_code_finds_the_lines_of_a_traceback(tmp_path: Path) -> 
     program.write_text("def half(n):\n    return n / 0\n\n\nhalf(3)\n")
     words = [word.replace("${file}", str(program)) for word in task["args"] if word != "--open"]
     command = Path(sys.executable).parent / task["command"]
-    ran = subprocess.run([command, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # for the page, which stays
+    ran = subprocess.run(
+        [command, *words], cwd=tmp_path, capture_output=True, text=True, check=False, env=environment
+    )
     assert ran.returncode == 1
     pattern = task["problemMatcher"]["pattern"]
     matches = [match for line in ran.stderr.splitlines() if (match := re.match(pattern["regexp"], line))]

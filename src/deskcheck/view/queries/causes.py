@@ -21,8 +21,8 @@ def causes(recording: Recording, trace: Trace) -> dict[str, Any] | None:
     """The graph of a trace as values for JSON; None if it has too many events.
 
     ``slots``: ``local FRAME NAME`` or ``global FILE NAME`` -> pairs of an event that changed the value and
-    the node of that change, in order. ``nodes``: sentence without the name, event or null, edges: pairs of
-    an expression and its node.
+    the node of that change, in order. ``nodes``: sentence without the name, event or null, edges (pairs of
+    an expression and its node), number of its line.
     """
     if len(trace) > CAUSES_EVENTS:
         return None
@@ -75,6 +75,7 @@ class _Graph:
         self.nodes: list[list[Any]] = []
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._by_query: dict[Query, int] = {}
+        self._lines: dict[tuple[str, int], int] = {}
 
     def node(self, query: Query) -> int:
         """The node of a query, after those that it leads to were made."""
@@ -89,7 +90,8 @@ class _Graph:
             self._by_query[next_query] = number
             if number == len(self.nodes):
                 prefix = len(step.expression) + 3  # the expression in backquotes, and a space
-                self.nodes.append([step.text[prefix:], step.event, []])
+                line = self._lines.setdefault((step.file, step.line), len(self._lines))
+                self.nodes.append([step.text[prefix:], step.event, [], line])
                 edges.append((number, further))
                 todo += further
         for number, further in edges:
